@@ -37,6 +37,7 @@ from .data.counting import count_pairs as count_pairs
 from .data.counting import indicator_table as indicator_table
 from .data.pairs.pairs import Pairs as Pairs
 from .data.table import Table as Table
+from .describe.clusters.estimator import Clusters as Clusters
 from .describe.columns import describe_columns as describe_columns
 from .describe.structure import structure as structure
 from .estimators.ace import ACE as ACE
@@ -49,6 +50,7 @@ from .estimators.many.mixed import MixedCA as MixedCA
 from .estimators.pice.estimator import PICE as PICE
 from .page import explore as explore
 from .recording.recorder import TrainingRecorder as TrainingRecorder
+from .results.clusters import ClusterMembers as ClusterMembers
 from .results.column_evidence import ColumnsDimension as ColumnsDimension
 from .results.column_evidence import ColumnsHeldOut as ColumnsHeldOut
 from .results.column_table import ColumnTable as ColumnTable

@@ -1,0 +1,292 @@
+"""Clusters of the points of an analysis, with the evidence that they would be found again."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClusterMixin
+from sklearn.metrics import pairwise_distances_argmin
+from sklearn.utils.validation import check_is_fitted
+
+from correspondence._util.arguments import check_seed, find_user_stacklevel
+from correspondence._util.constraints import FLAG, Constraints, Whole, check_parameters
+from correspondence._util.user_warnings import LeftOut
+from correspondence.data.table import Backend, to_frame
+from correspondence.describe.clusters.members import find_paragons, find_specific_members, measure_distances
+from correspondence.describe.clusters.partition import DistinctPoints, Hierarchy
+from correspondence.describe.clusters.reading import SIDES, LabelledPoints, find_side, place_values, read_points
+
+__all__ = ["Clusters"]
+
+MIN_GAIN_CLUSTERS, MAX_GAIN_CLUSTERS = 3, 10  # HCPC's choice of a number is among these
+MAX_SIZES_SHOWN = 10
+
+
+class Clusters(ClusterMixin, BaseEstimator):
+    """Cluster the rows or columns of any analysis, by Ward's method and k-means on its axes.
+
+    Parameters
+    ----------
+    n_clusters : "gain" or int
+        The number of clusters: one that you give, or "gain" for the rule of FactoMineR's HCPC, by which the inertia
+        within clusters falls most in proportion at the last division.
+    of : {"rows", "columns", "x", "y"}, optional
+        What to cluster: the rows or columns of a table, or the values of x or y; by default the rows, or x.
+    n_axes : int, optional
+        The number of leading axes to use; by default all that the estimator kept.
+    consolidate : bool
+        Let k-means move points between the clusters of the tree. As in HCPC it starts at the unweighted means of the
+        clusters and counts all rows alike, whatever their weights, while the tree has the weights.
+    max_rows_for_tree : int
+        The tree is exact for so many different points. For more, k-means finds 300 centres first (on 20,000
+        of the points if there are more), and the tree is grown of these; all points take part in the consolidation.
+    random_state : int, Generator or None
+        Give a number to get the same result again.
+
+    Attributes
+    ----------
+    labels_ : ndarray of shape (n,)
+        The cluster of each row, from 0, by increasing mean on axis 1; -1 for rows without a place.
+    n_clusters_ : int
+        The number of clusters.
+    centers_ : ndarray of shape (k, d)
+        The means of the rows of each cluster, in principal coordinates.
+    sizes_ : ndarray of shape (k,)
+        The number of rows of each cluster.
+    linkage_ : ndarray of shape (m - 1, 4)
+        The tree as SciPy's linkage matrix, whose heights are losses of inertia. Its leaves are the rows, or if there
+        are more than `max_rows_for_tree`, the different points or the centres.
+    leaf_clusters_ : ndarray of shape (m,)
+        The cluster of each leaf when the tree is cut, before k-means moves points.
+    inertia_gains_ : ndarray of shape (m - 1,)
+        The inertia that is gained between clusters by dividing 1, 2, ... clusters once more.
+    within_ : ndarray of shape (m - 1,)
+        The inertia within 1, 2, ... clusters of the tree.
+    quotients_ : ndarray
+        within_[k] / within_[k - 1] of the numbers that "gain" chooses from, with the numbers in ``gain_numbers_``.
+    total_inertia_ : float
+        The weighted inertia of the points on the axes used.
+    between_ : ndarray of shape (2,)
+        The inertia between the clusters of the tree with the weights of the points, and between the final clusters
+        with equal weights. These are the figures of HCPC; they can be compared if all weights are equal.
+    paragons_ : ClusterMembers
+        The five members closest to the centre of each cluster.
+    specific_ : ClusterMembers
+        The five members farthest from the centres of the other clusters.
+    axes : list of int
+        The axes used, counted from 1.
+
+    Examples
+    --------
+    >>> import correspondence as co
+    >>> ca = co.CA(n_components=3).fit(co.datasets.load_housetasks())
+    >>> clusters = co.Clusters("gain").fit(ca)
+    >>> clusters.labels_
+    array([0, 0, 0, 0, 1, 1, 1, 2, 2, 1, 2, 1, 1])
+    >>> clusters.inertia_gains_[:3].round(3)
+    array([0.414, 0.377, 0.139])
+    """
+
+    _constraints: ClassVar[Constraints] = {
+        "n_clusters": ("gain", Whole(2)),
+        "of": (None, *SIDES),
+        "n_axes": (None, Whole(1)),
+        "consolidate": FLAG,
+        "max_rows_for_tree": Whole(10),
+    }
+
+    def __init__(
+        self,
+        n_clusters: str | int = "gain",
+        *,
+        of: str | None = None,
+        n_axes: int | None = None,
+        consolidate: bool = True,
+        max_rows_for_tree: int = 3000,
+        random_state: Any = 0,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.of = of
+        self.n_axes = n_axes
+        self.consolidate = consolidate
+        self.max_rows_for_tree = max_rows_for_tree
+        self.random_state = random_state
+
+    def fit(self, est: Any, X: Any = None, *, sample_weight: Any = None) -> Self:
+        """Cluster the points of an estimator.
+
+        Parameters
+        ----------
+        est : fitted estimator or Decomposition
+            The analysis whose principal coordinates are clustered.
+        X : array-like or frame, optional
+            Cluster these values, in the form that the analysis takes. It is needed if the analysis keeps no points,
+            as of two variables that are not labels; otherwise its own rows or columns are clustered.
+        sample_weight : array-like of shape (n,), optional
+            The weights of the points; by default their masses in the analysis, or 1.
+
+        Returns
+        -------
+        Self
+            The estimator itself.
+
+        Warns
+        -----
+        LeftOut
+            If rows have no mass, or no place because they have no counts or unknown labels.
+        """
+        before = self.__dict__.copy()
+        try:
+            check_parameters(self)
+            self._fit_points(est, X, sample_weight)
+        except BaseException:  # a fit that fails leaves everything as it was
+            self.__dict__ = before
+            raise
+        return self
+
+    def _fit_points(self, est: Any, X: Any, sample_weight: Any) -> None:
+        points = read_points(est, self.of, X, self.n_axes, sample_weight)
+        usable = points.find_usable()
+        data = _gather_points(points, usable)
+        random_state = check_seed(self.random_state)
+        hierarchy = Hierarchy.from_points(data, self.max_rows_for_tree, random_state)
+        self._set_tree(hierarchy, len(usable))
+        self.n_clusters_ = self._choose_number(len(data.points))
+        self._est, self._side = est, find_side(self.of)
+        self._set_clusters(hierarchy, points, usable)
+
+    def _choose_number(self, n_points: int) -> int:
+        if isinstance(self.n_clusters, str):
+            return int(self.gain_numbers_[self.quotients_.argmin()]) if len(self.quotients_) else 2
+        if self.n_clusters > n_points:
+            raise ValueError(f"n_clusters must be at most the {n_points} different points, got {self.n_clusters}.")
+        return int(self.n_clusters)
+
+    def _set_tree(self, hierarchy: Hierarchy, n: int) -> None:
+        data, tree = hierarchy.data, hierarchy.tree
+        self._leaves_are_rows = hierarchy.centres is None and n <= self.max_rows_for_tree
+        if self._leaves_are_rows:
+            tree = tree.repeat_leaves(data.owner)
+        self.linkage_ = tree.make_linkage()
+        self.total_inertia_ = data.total_inertia
+        self.inertia_gains_ = tree.losses[::-1]
+        self.within_ = self.total_inertia_ - np.r_[0.0, np.cumsum(self.inertia_gains_[:-1])]
+        most = min(MAX_GAIN_CLUSTERS, round(len(data.owner) / 2), len(data.points))
+        self.gain_numbers_ = np.arange(MIN_GAIN_CLUSTERS, most + 1)
+        self.quotients_ = self.within_[self.gain_numbers_ - 1] / self.within_[self.gain_numbers_ - 2]
+
+    def _set_clusters(self, hierarchy: Hierarchy, points: LabelledPoints, usable: np.ndarray) -> None:
+        cut = hierarchy.cut_clusters(self.n_clusters_, self.consolidate)
+        self.centers_ = cut.centres
+        self.labels_ = np.full(len(usable), -1)
+        self.labels_[usable] = cut.labels[hierarchy.data.owner]
+        weightless = np.isfinite(points.coordinates).all(axis=1) & ~usable
+        if weightless.any():
+            self.labels_[weightless] = pairwise_distances_argmin(points.coordinates[weightless], self.centers_)
+        self.sizes_ = np.bincount(self.labels_[self.labels_ >= 0], minlength=self.n_clusters_)
+        self.axes = list(range(1, points.coordinates.shape[1] + 1))
+        of_tree = self.inertia_gains_[: self.n_clusters_ - 1].sum()
+        self.between_ = np.array([of_tree, cut.measure_between(hierarchy.data)])
+        self.leaf_clusters_ = cut.leaf_labels[hierarchy.data.owner] if self._leaves_are_rows else cut.leaf_labels
+        self.paragons_ = find_paragons(points, self.labels_, self.centers_)
+        self.specific_ = find_specific_members(points, self.labels_, self.centers_)
+        self._labels = points.labels
+        self._distances = measure_distances(points.coordinates, self.labels_, self.centers_)
+
+    def fit_predict(self, est: Any, X: Any = None, *, sample_weight: Any = None) -> np.ndarray:
+        """Cluster the points of an estimator and return their clusters.
+
+        Parameters
+        ----------
+        est, X, sample_weight
+            See `fit`.
+
+        Returns
+        -------
+        ndarray of shape (n,)
+            The attribute ``labels_``.
+        """
+        return self.fit(est, X, sample_weight=sample_weight).labels_
+
+    def predict(self, X: Any) -> np.ndarray:
+        """Find the cluster of new rows, which are placed by the analysis, by their nearest centre.
+
+        Parameters
+        ----------
+        X : array-like or frame
+            The rows, in the form that the analysis takes.
+
+        Returns
+        -------
+        ndarray of shape (n,)
+            The clusters, from 0; -1 for rows without a place.
+        """
+        check_is_fitted(self)
+        places = place_values(self._est, self._side, X)[:, : len(self.axes)]
+        has_place = np.isfinite(places).all(axis=1)
+        if not has_place.all():
+            _warn_of_no_place(int((~has_place).sum()), len(places))
+        labels = np.full(len(places), -1)
+        if has_place.any():
+            labels[has_place] = pairwise_distances_argmin(places[has_place], self.centers_)
+        return labels
+
+    def to_frame(self, backend: Backend | None = None) -> Any:
+        """Return the members as a data frame with the columns label, cluster and distance (from the centre).
+
+        Parameters
+        ----------
+        backend : {"pandas", "polars", "pyarrow"}, optional
+            Make a frame of this library; by default it is the first of these that is installed.
+
+        Returns
+        -------
+        frame
+            A native frame of that library, with a row for each point.
+        """
+        check_is_fitted(self)
+        return to_frame({"label": self._labels, "cluster": self.labels_, "distance": self._distances}, backend)
+
+    def summary(self) -> str:
+        """Say in sentences what was found.
+
+        Returns
+        -------
+        str
+            The number and the sizes of the clusters, and the share of the inertia between them.
+        """
+        check_is_fitted(self)
+        return " ".join(self._list_sentences())
+
+    def _list_sentences(self) -> list[str]:
+        sizes = ", ".join(f"{size:,}" for size in self.sizes_[:MAX_SIZES_SHOWN])
+        more = ", ..." if len(self.sizes_) > MAX_SIZES_SHOWN else ""
+        share = self.between_[0] / self.total_inertia_
+        return [f"{self.n_clusters_} clusters of {sizes}{more} rows; {share:.0%} of the inertia lies between them."]
+
+
+def _gather_points(points: LabelledPoints, usable: np.ndarray) -> DistinctPoints:
+    """Gather the points that can be clustered, and say how many cannot."""
+    n = len(usable)
+    n_placeless = n - int(np.isfinite(points.coordinates).all(axis=1).sum())
+    if n_placeless:
+        _warn_of_no_place(n_placeless, n)
+    if usable.sum() < 2:
+        raise ValueError(f"est must have at least two points with a place and a mass, got {int(usable.sum())}.")
+    data = DistinctPoints.from_rows(points.coordinates[usable], points.weights[usable])
+    if len(data.points) < 2:
+        raise ValueError(
+            f"est must have points at two different places at least, but all {int(usable.sum())} are equal."
+        )
+    return data
+
+
+def _warn_of_no_place(n: int, total: int) -> None:
+    warnings.warn(
+        f"{n:,} of {total:,} points are in no cluster (label -1): they have no place, because they have no counts "
+        "or an unknown label.",
+        LeftOut,
+        stacklevel=find_user_stacklevel(),
+    )

@@ -1,0 +1,161 @@
+"""Clusters of weighted points: Ward's tree, its cut, and k-means from there."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+
+import numpy as np
+from sklearn.cluster import KMeans
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.metrics import pairwise_distances_argmin
+
+from correspondence.describe.clusters.ward_tree import WardTree, grow_tree
+
+__all__ = ["Cut", "DistinctPoints", "Hierarchy", "average_points", "consolidate_clusters"]
+
+EQUAL_DIGITS = 10  # coordinates that agree in so many digits of the largest are equal
+MAX_CONSOLIDATING_ROUNDS = 300
+N_CENTRES, MAX_ROWS_FOR_CENTRES, MAX_CENTRE_ROUNDS = 300, 20_000, 10
+
+
+@dataclass(frozen=True, eq=False)
+class DistinctPoints:
+    """Different points, each with the weight and the number of all rows that lie there.
+
+    Attributes
+    ----------
+    points : ndarray of shape (m, d)
+        The coordinates.
+    weights : ndarray of shape (m,)
+        The weights, which sum to 1.
+    counts : ndarray of shape (m,)
+        The number of rows at each point.
+    owner : ndarray of shape (n,)
+        The point of each row.
+    """
+
+    points: np.ndarray
+    weights: np.ndarray
+    counts: np.ndarray
+    owner: np.ndarray
+
+    @classmethod
+    def from_rows(cls, coordinates: np.ndarray, weights: np.ndarray) -> DistinctPoints:
+        """Gather rows with equal coordinates."""
+        first, owner = _find_equal_rows(coordinates)
+        m = len(first)
+        own = np.bincount(owner, weights, m)
+        return cls(coordinates[first], own / own.sum(), np.bincount(owner, minlength=m), owner)
+
+    @property
+    def total_inertia(self) -> float:
+        """Weighted sum of squared distances from the mean."""
+        return float(self.weights @ ((self.points - self.weights @ self.points) ** 2).sum(axis=1))
+
+
+def _find_equal_rows(coordinates: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the first of all equal rows, and which of these each row equals."""
+    scale = max(np.abs(coordinates).max(), 1e-300)
+    rounded = np.round(coordinates / scale, EQUAL_DIGITS) + 0.0  # no negative zeros
+    # Sorting one random combination of the columns is much faster than sorting rows; the check makes it exact.
+    key = np.zeros(len(rounded))
+    for column, factor in zip(rounded.T, np.random.default_rng(0).normal(size=rounded.shape[1]), strict=True):
+        key += factor * column
+    _, first, owner = np.unique(key, return_index=True, return_inverse=True)
+    if not np.array_equal(rounded[first][owner], rounded):
+        _, first, owner = np.unique(rounded, axis=0, return_index=True, return_inverse=True)
+    return first, owner
+
+
+@dataclass(frozen=True, eq=False)
+class Cut:
+    """A partition of the distinct points.
+
+    Attributes
+    ----------
+    labels : ndarray of shape (m,)
+        The clusters, from 0, by increasing mean on the first axis.
+    centres : ndarray of shape (k, d)
+        The means of the rows of each cluster, all with the same weight.
+    leaf_labels : ndarray of shape (number of leaves,)
+        The clusters of the leaves of the tree before k-means moved points, with the same numbers.
+    """
+
+    labels: np.ndarray
+    centres: np.ndarray
+    leaf_labels: np.ndarray
+
+    def measure_between(self, data: DistinctPoints) -> float:
+        """Measure the inertia between the clusters when all rows count alike."""
+        shares = np.bincount(self.labels, data.counts, len(self.centres)) / data.counts.sum()
+        return float(shares @ ((self.centres - shares @ self.centres) ** 2).sum(axis=1))
+
+
+@dataclass(frozen=True, eq=False)
+class Hierarchy:
+    """A tree of the distinct points, or of centres of them where they are too many.
+
+    Attributes
+    ----------
+    data : DistinctPoints
+        The points.
+    tree : WardTree
+        The tree.
+    centres : ndarray of shape (c, d), optional
+        The leaves, if they are centres.
+    """
+
+    data: DistinctPoints
+    tree: WardTree
+    centres: np.ndarray | None = None
+
+    @classmethod
+    def from_points(cls, data: DistinctPoints, max_points: int, random_state: np.random.Generator) -> Hierarchy:
+        """Grow the tree of at most so many points, or of centres of them."""
+        if len(data.points) <= max_points:
+            return cls(data, grow_tree(data.points, data.weights))
+        centres, weights = _find_centres(data, min(max_points, N_CENTRES), random_state)
+        return cls(data, grow_tree(centres, weights), centres)
+
+    def cut_clusters(self, k: int, consolidate: bool) -> Cut:
+        """Cut the tree into k clusters, and let k-means move points between them if that is wanted."""
+        leaf_labels = labels = self.tree.cut_tree(k)
+        if self.centres is not None:
+            labels = labels[pairwise_distances_argmin(self.data.points, self.centres)]
+        centres = average_points(self.data, labels)
+        if consolidate:
+            labels = consolidate_clusters(self.data, centres)
+            centres = average_points(self.data, labels)
+        order = np.argsort(centres[:, 0], kind="stable")
+        number = np.argsort(order)
+        return Cut(number[labels], centres[order], number[leaf_labels])
+
+
+def _find_centres(
+    data: DistinctPoints, n_centres: int, random_state: np.random.Generator
+) -> tuple[np.ndarray, np.ndarray]:
+    """Find centres of the points by k-means, on a sample of them if they are many, and the weights of the centres."""
+    m = len(data.points)
+    own = np.arange(m) if m <= MAX_ROWS_FOR_CENTRES else random_state.choice(m, MAX_ROWS_FOR_CENTRES, replace=False)
+    seed = int(random_state.integers(1 << 31))
+    model = KMeans(n_centres, n_init=1, max_iter=MAX_CENTRE_ROUNDS, random_state=seed)
+    with warnings.catch_warnings(action="ignore", category=ConvergenceWarning):
+        labels = model.fit(data.points[own], sample_weight=data.weights[own]).labels_
+    weights = np.bincount(labels, data.weights[own], n_centres)
+    kept = weights > 0
+    return model.cluster_centers_[kept], weights[kept] / weights.sum()
+
+
+def average_points(data: DistinctPoints, labels: np.ndarray) -> np.ndarray:
+    """Return the mean of the rows of each cluster, in which all rows count alike, as in HCPC."""
+    k = int(labels.max()) + 1
+    sums = np.column_stack([np.bincount(labels, data.counts * column, k) for column in data.points.T])
+    return sums / np.bincount(labels, data.counts, k)[:, None]
+
+
+def consolidate_clusters(data: DistinctPoints, centres: np.ndarray) -> np.ndarray:
+    """Assign points to the nearest centre and move the centres, until nothing changes."""
+    model = KMeans(len(centres), init=centres, n_init=1, max_iter=MAX_CONSOLIDATING_ROUNDS, tol=0.0)
+    with warnings.catch_warnings(action="ignore", category=ConvergenceWarning):
+        return model.fit(data.points, sample_weight=data.counts).labels_
