@@ -17,7 +17,7 @@ from correspondence.plot.column_marks import annotate_caption, draw_number, samp
 from correspondence.plot.drawn_clouds import DrawnCloud
 from correspondence.plot.labels import write_labels
 from correspondence.plot.many_columns import choose_number_colours
-from correspondence.plot.planes import add_legend, draw_cross
+from correspondence.plot.plane_parts import add_legend, draw_cross
 from correspondence.plot.style import make_axes
 from correspondence.results.points import SupplementaryNumbers
 from correspondence.scene.colours import GREY, list_variable_colours

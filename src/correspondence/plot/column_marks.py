@@ -170,8 +170,8 @@ def sample_lines(lines: Sequence[np.ndarray]) -> np.ndarray:
     return np.vstack([np.empty((0, 2)), *pieces])
 
 
-def write_caption(ax: Axes, sides: Sequence[SideColumns]) -> None:
-    """Say below the plane what the marks are, and how many are not drawn."""
+def write_caption(ax: Axes, sides: Sequence[SideColumns], notes: Sequence[str] = ()) -> None:
+    """Say below the plane what the marks are, how many are not drawn, and more."""
     has_arrows = any(len(line) == 2 for side in sides for line in side.lines)
     has_paths = any(len(line) > 2 for side in sides for line in side.lines)
     drawn = dict.fromkeys(side.noun[1] for side in sides if len(side.categories.xy))
@@ -181,6 +181,7 @@ def write_caption(ax: Axes, sides: Sequence[SideColumns]) -> None:
     hidden = count_hidden(sides)
     if hidden:
         parts.append(f"not drawn, near the centre or rare: {' and '.join(hidden)}")
+    parts += notes
     if not parts:
         return
     text = "; ".join(parts)

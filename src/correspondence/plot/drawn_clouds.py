@@ -13,6 +13,7 @@ from correspondence.core.functions import PrincipalFunctions, find_label_shares
 from correspondence.results.points import Points
 from correspondence.scene.classes import check_classes
 from correspondence.scene.colours import COLUMNS, ROWS
+from correspondence.scene.groups import Grouping
 from correspondence.scene.points import (
     Scaling,
     ScenePoints,
@@ -29,6 +30,7 @@ __all__ = [
     "add_zero_height",
     "choose_areas",
     "colour_by_class",
+    "colour_by_group",
     "make_marks",
     "make_sides",
     "place_supplementary",
@@ -63,6 +65,8 @@ class DrawnCloud:
         Whether their markers are outlines.
     alphas : ndarray of shape (n,) or None
         How opaque each point is, if they stand for numbers of points.
+    font_size : float
+        The size of their labels, in points.
     """
 
     points: ScenePoints
@@ -77,6 +81,7 @@ class DrawnCloud:
     is_faint: bool = False
     is_hollow: bool = False
     alphas: np.ndarray | None = None
+    font_size: float = 8.0
 
     @property
     def labels(self) -> list[Any]:
@@ -147,6 +152,15 @@ def colour_by_class(
     x = np.array([colour[value] for value in values.tolist()])
     labels = sides[1].labels or [None] * len(sides[1].points)
     return replace(sides[0], colours=x), replace(sides[1], colours=np.array([colour.get(v, COLUMNS) for v in labels]))
+
+
+def colour_by_group(sides: tuple[DrawnCloud, DrawnCloud], grouping: Grouping) -> tuple[DrawnCloud, DrawnCloud]:
+    """Give the points of x the colours of their groups, and labels of y that are groups the same."""
+    colour = dict(zip(grouping.names, grouping.colours, strict=True))
+    labels = [str(label) for label in sides[1].labels] or [""] * len(sides[1].points)
+    y = np.array([colour.get(label, COLUMNS) for label in labels])
+    x = replace(sides[0], colours=grouping.take(sides[0].points.rows).point_colours)
+    return x, replace(sides[1], colours=y) if set(colour) & set(labels) else sides[1]
 
 
 def make_marks(d: Decomposition, marks: Any, index: list[int], map: str, name: str) -> DrawnCloud:

@@ -56,7 +56,7 @@ def write_label(ax: Axes, cloud: DrawnCloud, i: int, outline: list[Any]) -> Anno
         cloud.xy[i],
         (0, 0),
         textcoords="offset points",
-        fontsize=8,
+        fontsize=cloud.font_size,
         color=cloud.colour if cloud.colours is None else cloud.colours[i],
         fontweight="normal" if cloud.colours is None else "bold",
         parse_math=False,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -9,16 +10,17 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.collections import LineCollection
 from matplotlib.lines import Line2D
-from matplotlib.patches import Ellipse, Patch
+from matplotlib.patches import Ellipse
 
 from correspondence._util.text import list_names, one_line
 from correspondence.plot.column_marks import FAINT_AREA_POINTS, annotate_caption, draw_number, sample_lines
 from correspondence.plot.drawn_clouds import DrawnCloud, add_zero_height, choose_areas, place_supplementary
+from correspondence.plot.groups import list_group_handles
 from correspondence.plot.style import STYLES
 from correspondence.results.points import Bootstrap, Points
-from correspondence.scene.classes import check_classes
-from correspondence.scene.colours import GREY, choose_class_colours, list_variable_colours
+from correspondence.scene.colours import GREY, list_variable_colours
 from correspondence.scene.column_marks import ARROW_DEVIATIONS, MIN_ARROW_LENGTH
+from correspondence.scene.groups import Grouping
 from correspondence.scene.many_columns import AnswerPoints, ManyColumnsScene, NumberArrows
 from correspondence.scene.points import Scaling, ScenePoints, check_map, find_scale_factor, needs_mass
 
@@ -72,7 +74,7 @@ class DrawnColumns:
     partial : list of (str, str, ndarray of shape (n, 2, 2))
         The name and colour of each group, and lines from the rows to where the group sees them.
     classes : dict
-        The colours of the classes of the rows.
+        The colours of the groups of the rows, by name.
     n_hidden : tuple of int
         How many answers, and how many numbers, are not drawn.
     """
@@ -118,7 +120,7 @@ def make_drawn_columns(
     index: list[int],
     map: str,
     by_mass: bool,
-    classes: Any,
+    grouping: Grouping | None,
     supplementary: list[Points],
 ) -> DrawnColumns:
     """Place everything that a plane shows.
@@ -135,8 +137,8 @@ def make_drawn_columns(
         How rows and answers are scaled.
     by_mass : bool
         Whether the areas of answers are proportional to their masses.
-    classes : array-like or None
-        The classes that colour the rows.
+    grouping : Grouping or None
+        The groups that colour the rows.
     supplementary : list of Points
         What the user gives to be drawn too.
     """
@@ -147,17 +149,15 @@ def make_drawn_columns(
     plain: Scaling = "principal" if needs_mass(scaling) else scaling
     scale = find_scale_factor(plain, scene.row_correlations[index])[0]
     rows = [] if scene.rows is None else [_draw_rows(scene, scaling, index)]
-    colours: dict[Any, str] = {}
-    if classes is not None and rows:
-        values = check_classes(classes, rows[0].points)[rows[0].points.rows]
-        colours = choose_class_colours(values)
-        rows[0] = replace(rows[0], colours=np.array([colours[value] for value in values.tolist()]))
+    if grouping is not None and rows:
+        rows[0] = replace(rows[0], colours=grouping.take(rows[0].points.rows).point_colours)
     elif rows and len(rows[0].xy) > MAX_DOTS and len(index) == 2:
         rows[0] = thin_out_rows(rows[0])
     if scene.supplementary_rows is not None:
         passive = place_supplementary(scene.supplementary_rows, index, is_first=True)
         rows.append(replace(passive, name="supplementary rows", marker="s", area=passive.area / 2))
-    answers, lines, hidden = _place_answers(scene.answers, inertias, index, of_answers, by_mass, bool(colours))
+    is_grouped = grouping is not None and bool(rows)
+    answers, lines, hidden = _place_answers(scene.answers, inertias, index, of_answers, by_mass, is_grouped)
     partial = _trace_partial_points(scene, index, scale)
     # Of groups, the plane shows how they see the rows; arrows of their numbers would hide it.
     numbers = scene.numbers.choose(index, MIN_ARROW_LENGTH, 0 if partial else MAX_NUMBERS)
@@ -174,7 +174,7 @@ def make_drawn_columns(
         arrows,
         _place_tips(numbers, arrows, 0 if scene.answers is None else len(scene.answers.variables)),
         partial,
-        colours,
+        grouping.legend if grouping is not None and is_grouped else {},
         (hidden, len(scene.numbers) - len(numbers)),
     )
 
@@ -355,12 +355,11 @@ def is_long_legend(drawn: DrawnColumns, n_axes: int) -> bool:
 def list_column_handles(drawn: DrawnColumns) -> list[Any]:
     """List what the legend shows besides the points: groups, and classes of the rows."""
     groups = [Line2D([], [], color=colour, lw=1.2, marker=".", label=name) for name, colour, _ in drawn.partial]
-    classes = drawn.classes if len(drawn.classes) <= MAX_VARIABLES_IN_LEGEND else {}
-    return [*groups, *(Patch(color=colour, label=one_line(name)) for name, colour in classes.items())]
+    return [*groups, *list_group_handles(drawn.classes)]
 
 
-def write_columns_caption(ax: Axes, scene: ManyColumnsScene, drawn: DrawnColumns) -> None:
-    """Say below the plane what the marks are, and what is not drawn."""
+def write_columns_caption(ax: Axes, scene: ManyColumnsScene, drawn: DrawnColumns, notes: Sequence[str]) -> None:
+    """Say below the plane what the marks are, what is not drawn, and more."""
     parts = []
     if drawn.lines:
         parts.append("lines join the answers of a variable in their order")
@@ -383,6 +382,7 @@ def write_columns_caption(ax: Axes, scene: ManyColumnsScene, drawn: DrawnColumns
     hidden = [f"{n:,} {noun}{'s' * (n > 1)}" for n, noun in zip(counts, ("answer", "number"), strict=True) if n]
     if hidden:
         parts.append(f"not drawn, because they say little about the plane: {list_names(hidden, separator=' and ')}")
+    parts += notes
     if parts:
         text = "; ".join(parts)
         annotate_caption(ax, text[:1].upper() + text[1:])

@@ -8,15 +8,27 @@ from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.collections import PathCollection
-from matplotlib.colors import to_rgb
 from matplotlib.patches import Ellipse, Patch
 
 from correspondence._util.arguments import check_flag, check_whole
 from correspondence._util.text import one_line
 from correspondence.core.decomposition import Decomposition, as_decomposition
 from correspondence.plot.column_marks import SideColumns, draw_numbers, find_side_columns, write_caption
-from correspondence.plot.drawn_clouds import DrawnCloud, colour_by_class, make_marks, make_sides, place_supplementary
+from correspondence.plot.drawn_clouds import (
+    DrawnCloud,
+    colour_by_class,
+    colour_by_group,
+    make_marks,
+    make_sides,
+    place_supplementary,
+)
+from correspondence.plot.groups import (
+    check_ellipses,
+    draw_group_shapes,
+    list_group_handles,
+    make_drawn_groups,
+    split_ellipses,
+)
 from correspondence.plot.labels import write_labels
 from correspondence.plot.many_columns import (
     LABEL_REACH_POINTS,
@@ -29,18 +41,15 @@ from correspondence.plot.many_columns import (
     write_columns_caption,
 )
 from correspondence.plot.overlays import draw_boundaries, draw_confusing
+from correspondence.plot.plane_parts import add_legend, draw_cloud, draw_cross, label_axes
 from correspondence.plot.style import make_axes
 from correspondence.results.points import Bootstrap, Ellipses, Points
-from correspondence.scene.classes import make_scene
-from correspondence.scene.colours import GREY
+from correspondence.scene.classes import Scene, make_scene
+from correspondence.scene.groups import Grouping, find_row_weights, read_groups, read_row_groups
 from correspondence.scene.many_columns import check_unused, has_many_columns, make_columns_scene, write_axis_title
 from correspondence.scene.points import check_axes, check_map, check_names, find_scale_factor
 
 __all__ = ["plane"]
-
-FAINT_ALPHAS = ((500, 0.3), (3000, 0.2), (20_000, 0.12), (np.inf, 0.06))  # of rows behind their columns, up to a number
-
-MAX_LARGE_HANDLES = 9  # in a legend
 
 
 def plane(
@@ -50,7 +59,8 @@ def plane(
     ax: Axes | None = None,
     *,
     size_by_mass: bool = False,
-    ellipses: Bootstrap | None = None,
+    ellipses: Bootstrap | str | None = None,
+    hulls: bool | float = False,
     level: float = 0.95,
     supplementary: Points | list[Points] | tuple[Points, ...] = (),
     labels: str = "both",
@@ -58,6 +68,7 @@ def plane(
     names: Sequence[str] | None = None,
     X: Any = None,
     Y: Any = None,
+    groups: Any = None,
     classes: Any = None,
     columns: bool | None = None,
     marks: tuple[Sequence[Any], Any] | None = None,
@@ -95,10 +106,14 @@ def plane(
         ``loc="right"``.
     size_by_mass : bool
         Make the area of a point proportional to its mass, on each side for itself.
-    ellipses : Bootstrap, optional
-        Draw the confidence ellipses, which `bootstrap` of the estimator returned, of points in principal coordinates.
+    ellipses : {"confidence", "concentration"} or Bootstrap, optional
+        Draw an ellipse of each group that holds its mean ("confidence", by Hotelling's test) or its members
+        ("concentration", if they are normal); groups of one or two have none. Or draw the confidence ellipses, which
+        `bootstrap` of the estimator returned, of labels in principal coordinates.
+    hulls : bool or float
+        Draw the convex hull of each group, or of this share of its members, those nearest to its mean.
     level : float
-        Draw ellipses at this confidence level.
+        Draw ellipses at this level.
     supplementary : Points or list of Points
         Draw what ``CA.supplementary`` returned, in principal coordinates.
     labels : {"both", "rows", "columns", "none"}
@@ -112,9 +127,13 @@ def plane(
     X, Y : array-like, optional
         Draw these values at f(x) and g(y), as small points unless they are labels. They are needed for functions of
         anything but labels. Of many columns, X are other rows than those of the fit.
+    groups : array-like, series or fitted Clusters, optional
+        Colour the points of X (rows) by these groups, one label for each, and name each group at its mean. Many
+        different numbers are put into ranges; points without a group are grey and counted. Of many columns, labels
+        for all rows that were given to the fit will do. Rows count by their masses, or by their weights in the fit.
     classes : array-like, optional
-        Colour the points of X by these classes, one for each, and the labels of Y that they are. By default a
-        `ClassifierCA` gives the class that it predicts.
+        The same as `groups`, an earlier name for colours alone: means are not named. By default a `ClassifierCA` gives
+        the class that it predicts.
     columns : bool, optional
         Draw the columns of X and Y; by default those that have names. The caption counts those that lie near the centre
         or have few rows, and are not drawn.
@@ -144,7 +163,12 @@ def plane(
     >>> ax = co.plot.plane(ca, map="rowprincipal")
     >>> ax.get_xlabel()
     'Axis 1: PIC 0.0748, 87.8 % of chi2'
+    >>> survey = co.datasets.load_poison()
+    >>> mca = co.MCA().fit(survey, supplementary=["Age", "Time", "Sick", "Sex"])
+    >>> ax = co.plot.plane(mca, groups=survey["Sick"], ellipses="confidence")
     """
+    if groups is not None and classes is not None:
+        raise ValueError("classes must be left out where groups are given: both colour the points of X.")
     if has_many_columns(d_or_est):
         unused = {"Y": Y, "marks": marks, "confusing": confusing, "columns": columns}
         unused |= {"boundaries": boundaries or None, "thumbnails": None if thumbnails is False else thumbnails}
@@ -152,33 +176,44 @@ def plane(
         style: dict[str, Any] = {
             "size_by_mass": size_by_mass,
             "ellipses": ellipses,
+            "hulls": hulls,
             "level": level,
             "supplementary": supplementary,
         }
-        style |= {"labels": labels, "max_labels": max_labels, "names": names, "X": X, "classes": classes}
+        style |= {"labels": labels, "max_labels": max_labels, "names": names, "X": X, "groups": groups}
+        style |= {"classes": classes}
         return draw_columns_plane(d_or_est, axes, map, ax, **style)
     seen = make_scene(d_or_est, X, classes, confusing, thumbnails)
     d = as_decomposition(seen.est)
     index = check_axes(d, axes)
     called = check_names(seen.names if names is None else names)
     sides = make_sides(d, index, map, called, size_by_mass, seen.X, Y)
-    if seen.classes is not None:
-        sides = colour_by_class(sides, seen.classes, seen.colours)
+    bootstrap, kind = split_ellipses(ellipses)
+    sides, grouping, handles = colour_sides(sides, seen, groups, has_shapes=kind is not None or bool(hulls))
+    share = check_ellipses(ellipses, hulls, len(index), grouping is not None)
+    told = []
+    if grouping is not None:
+        is_named = groups is not None and not set(grouping.names) <= {str(label) for label in sides[1].labels}
+        told = [make_drawn_groups(sides[0], grouping, kind, level, share, is_named=is_named)]
     sides, described = add_columns(d, sides, (X, Y), map, index, columns)
     if described and names is None and seen.names == ("rows", "columns"):
         sides = (replace(sides[0], name="X"), replace(sides[1], name="Y"))
-    spreads = [] if ellipses is None else pair_with_ellipses(sides, ellipses, axes[: len(index)], level)
-    groups = supplementary if isinstance(supplementary, list | tuple) else [supplementary]
-    placed = [place_supplementary(points, index, is_first=i == 0) for i, points in enumerate(groups)]
+    spreads = [] if bootstrap is None else pair_with_ellipses(sides, bootstrap, axes[: len(index)], level)
+    passive = supplementary if isinstance(supplementary, list | tuple) else [supplementary]
+    placed = [place_supplementary(points, index, is_first=i == 0) for i, points in enumerate(passive)]
     if marks is not None:  # which are inputs, not beliefs
         placed.append(make_marks(as_decomposition(d_or_est), marks, index, map, called[2]))
-    written = _choose_labelled_sides(sides, described, labels) + placed
+    means = [marks for own in told for marks in own.marks]
+    written = [*means, *_choose_labelled_sides(sides, described, labels), *placed]
     check_whole(max_labels, "max_labels", 0)
-    clouds = [*sides, *(side.categories for side in described), *placed]
+    clouds = [*sides, *(side.categories for side in described), *placed, *means]
     ax = make_axes(ax, (8, 6.5) if len(index) == 2 else (8, 2.5))
     draw_cross(ax)
+    for own in told:
+        draw_group_shapes(ax, own)
     for cloud in clouds:
-        draw_cloud(ax, cloud, alpha=0.45 if size_by_mass else 0.9, is_above=bool(described) and not cloud.is_faint)
+        is_above = (bool(described) and not cloud.is_faint) or cloud in means
+        draw_cloud(ax, cloud, alpha=0.45 if size_by_mass else 0.9, is_above=is_above)
     for cloud, spread in spreads:
         _add_ellipses(ax, cloud, spread)
     lines = np.vstack([np.empty((0, 2)), *(draw_numbers(ax, side) for side in described)])
@@ -189,11 +224,26 @@ def plane(
             lines = np.vstack([lines, draw_boundaries(ax, seen.est, boundaries, index, factor)])
         pictures = draw_confusing(ax, seen, index, factor)
     label_axes(ax, [f"Axis {i + 1}: PIC {d.pics[i]:.4f}, {100 * d.inertia_ratios[i]:.1f} % of chi2" for i in index])
-    add_legend(ax, _make_class_handles(sides, seen.colours))
+    add_legend(ax, handles)
     write_labels(ax, [*clouds, *(side.tips for side in described)], written, max_labels, pictures, lines)
-    if described:
-        write_caption(ax, described)
+    write_caption(ax, described, [note for own in told for note in own.notes])
     return ax
+
+
+def colour_sides(
+    sides: tuple[DrawnCloud, DrawnCloud], seen: Scene, groups: Any, has_shapes: bool
+) -> tuple[tuple[DrawnCloud, DrawnCloud], Grouping | None, list[Any]]:
+    """Colour the points of x by groups or classes; return the groups, and what the legend shows of them."""
+    n = sides[0].points.given
+    if groups is not None:
+        grouping = read_groups(groups, n, seen.est)
+        is_written = set(grouping.legend) <= {str(label) for label in sides[1].labels}
+        return colour_by_group(sides, grouping), grouping, [] if is_written else list_group_handles(grouping.legend)
+    if seen.classes is None:
+        return sides, None, []
+    sides = colour_by_class(sides, seen.classes, seen.colours)
+    of_classes = read_groups(seen.classes, n, seen.est, "classes") if has_shapes else None
+    return sides, of_classes, _make_class_handles(sides, seen.colours)
 
 
 def draw_columns_plane(
@@ -204,43 +254,50 @@ def draw_columns_plane(
     *,
     size_by_mass: bool,
     ellipses: Any,
+    hulls: bool | float,
     level: float,
     supplementary: Any,
     labels: str,
     max_labels: int,
     names: Sequence[str] | None,
     X: Any,
+    groups: Any,
     classes: Any,
 ) -> Axes:
     """Draw the plane of an analysis of many columns; the parameters are those of `plane`."""
     index = check_axes(as_decomposition(est), axes)
     check_whole(max_labels, "max_labels", 0)
     scene = make_columns_scene(est, X)
-    groups = list(supplementary) if isinstance(supplementary, list | tuple) else [supplementary]
-    drawn = make_drawn_columns(scene, est.inertias_, index, map, size_by_mass, classes, groups)
+    passive = list(supplementary) if isinstance(supplementary, list | tuple) else [supplementary]
+    grouping = read_row_groups(est, scene, groups, classes)
+    bootstrap, kind = split_ellipses(ellipses)
+    share = check_ellipses(ellipses, hulls, len(index), grouping is not None)
+    drawn = make_drawn_columns(scene, est.inertias_, index, map, size_by_mass, grouping, passive)
     if names is not None:
         drawn = drawn.rename_rows(check_names(names)[0])
     written = drawn.choose_written(labels, scene.has_row_names)
     if drawn.rows and drawn.rows[0] not in written:
         drawn = drawn.leave_rows_nameless()
+    told = []
+    if grouping is not None and (groups is not None or kind is not None or share):
+        weights = find_row_weights(est, scene) if X is None else None
+        told = [make_drawn_groups(drawn.rows[0], grouping, kind, level, share, weights, is_named=groups is not None)]
+    means = [marks for own in told for marks in own.marks]
     ax = make_axes(ax, choose_figure_size(drawn, len(index)))
     draw_cross(ax)
-    for cloud in drawn.clouds:
+    for own in told:
+        draw_group_shapes(ax, own)
+    for cloud in [*drawn.clouds, *means]:
         draw_cloud(ax, cloud, alpha=0.45 if size_by_mass else 0.9, is_above=not cloud.is_faint)
-    if ellipses is not None:
-        draw_answer_ellipses(ax, drawn, ellipses, axes[: len(index)], level, len(est.columns_))
+    if bootstrap is not None:
+        draw_answer_ellipses(ax, drawn, bootstrap, axes[: len(index)], level, len(est.columns_))
     lines = draw_column_lines(ax, drawn)
     label_axes(ax, [write_axis_title(est, i) for i in index])
     add_legend(ax, list_column_handles(drawn), is_beside=is_long_legend(drawn, len(index)))
-    write_labels(ax, [*drawn.clouds, drawn.tips], written, max_labels, [], lines, LABEL_REACH_POINTS)
-    write_columns_caption(ax, scene, drawn)
+    clouds = [*drawn.clouds, drawn.tips, *means]
+    write_labels(ax, clouds, [*written, *means], max_labels, [], lines, LABEL_REACH_POINTS)
+    write_columns_caption(ax, scene, drawn, [note for own in told for note in own.notes])
     return ax
-
-
-def draw_cross(ax: Axes) -> None:
-    """Draw dashed lines through the centre."""
-    ax.axhline(0, color="0.75", lw=0.8, ls="--", zorder=0)
-    ax.axvline(0, color="0.75", lw=0.8, ls="--", zorder=0)
 
 
 def add_columns(
@@ -271,35 +328,6 @@ def _make_class_handles(sides: tuple[DrawnCloud, DrawnCloud], colour: dict[Any, 
     return [Patch(color=value, label=one_line(name)) for name, value in colour.items()]
 
 
-def draw_cloud(ax: Axes, cloud: DrawnCloud, alpha: float, is_above: bool = False) -> None:
-    """Draw the points of a cloud, above arrows and paths if need be."""
-    many = len(cloud.xy) > 200
-    xy, area = cloud.xy, cloud.area
-    if many and cloud.colours is not None:
-        alpha = 0.45
-    if cloud.is_faint:
-        alpha = next(share for most, share in FAINT_ALPHAS if len(cloud.xy) <= most)
-        if cloud.colours is None and cloud.alphas is None:  # rows with the same values are drawn once, and stay faint
-            xy, first = np.unique(xy.round(9), axis=0, return_index=True)
-            area = area[first]
-    colour: Any = cloud.colour if cloud.colours is None else cloud.colours
-    if cloud.alphas is not None:
-        colour = np.column_stack([np.tile(to_rgb(cloud.colour), (len(xy), 1)), cloud.alphas])
-    ax.scatter(
-        xy[:, 0],
-        xy[:, 1],
-        s=area,
-        marker=cloud.marker,
-        facecolors="none" if cloud.is_hollow else colour,
-        edgecolors=colour,
-        alpha=alpha if cloud.alphas is None else None,
-        linewidths=1.1 if cloud.is_hollow else 0,
-        zorder=2.8 if is_above else 1,
-        label=cloud.name,
-        rasterized=len(cloud.xy) > 5000,
-    )
-
-
 def pair_with_ellipses(
     clouds: tuple[DrawnCloud, DrawnCloud], bootstrap: Bootstrap, axes: tuple[int, ...], level: float
 ) -> list[tuple[DrawnCloud, Ellipses]]:
@@ -324,39 +352,6 @@ def _add_ellipses(ax: Axes, cloud: DrawnCloud, ellipses: Ellipses) -> None:
             patch = Ellipse(xy, width, height, angle=angle, fc=cloud.colour, ec=cloud.colour, alpha=0.12, lw=0.8)
             ax.add_patch(patch)
     ax.autoscale_view()
-
-
-def label_axes(ax: Axes, texts: list[str]) -> None:
-    """Write the axes' titles, and give both axes the same scale."""
-    ax.set_xlabel(texts[0])
-    if len(texts) == 2:
-        ax.set_ylabel(texts[1])
-    else:
-        ax.set_yticks([])
-    width, height = ax.dataLim.size
-    ax.update_datalim(ax.dataLim.padded(0.1 * width, 0.1 * height).corners())  # equal scales may eat up margins
-    ax.margins(0.02)
-    shared = all(len(group.get_siblings(ax)) > 1 for group in (ax.get_shared_x_axes(), ax.get_shared_y_axes()))
-    ax.set_aspect("equal", adjustable="box" if shared else "datalim")
-
-
-def add_legend(ax: Axes, more: Sequence[Any], is_beside: bool = False) -> None:
-    """Add a legend of all kinds of points, and of more handles, above the plane or beside it."""
-    handles = [*ax.get_legend_handles_labels()[0], *more]
-    place: dict[str, Any] = {"loc": "lower left", "bbox_to_anchor": (0, 1.0), "ncols": 4 if not more else 6}
-    if len(handles) > MAX_LARGE_HANDLES:
-        place |= {"ncols": 6, "fontsize": 8.5}
-    if is_beside:
-        place = {"loc": "upper left", "bbox_to_anchor": (1.0, 1.0), "fontsize": 8.5, "labelspacing": 0.6}
-    legend = ax.legend(handles=handles, frameon=False, handletextpad=0.2, **place)
-    for text in legend.get_texts():
-        text.set_parse_math(False)
-    for handle in legend.legend_handles:
-        if isinstance(handle, PathCollection):
-            handle.set_sizes([36])
-            handle.set_alpha(0.9)
-            if len(handle.get_facecolor()) > 1:
-                handle.set_facecolor(GREY)  # each point has its own
 
 
 def _choose_labelled_sides(

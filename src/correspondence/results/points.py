@@ -41,6 +41,24 @@ class Ellipses:
     height: np.ndarray
     angle: np.ndarray
 
+    @classmethod
+    def from_covariances(cls, covariances: np.ndarray, quantiles: np.ndarray) -> Ellipses:
+        """Make the ellipses whose points are, in units of their covariances, as far from the centre as a quantile.
+
+        Parameters
+        ----------
+        covariances : ndarray of shape (m, 2, 2)
+            A covariance in the plane for each point; the ellipse of one that is not finite is NaN.
+        quantiles : ndarray of shape (m,) or (1,)
+            Squared distances from the centres.
+        """
+        known = np.isfinite(covariances).all(axis=(1, 2))
+        values, vectors = np.linalg.eigh(np.where(known[:, None, None], covariances, 0))
+        lengths = 2 * np.sqrt(np.maximum(values, 0) * quantiles[:, None])
+        lengths[~known] = np.nan
+        angle = np.degrees(np.arctan2(vectors[:, 1, 1], vectors[:, 0, 1]))
+        return cls(lengths[:, 1], lengths[:, 0], angle)
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Bootstrap:
@@ -116,15 +134,9 @@ class Bootstrap:
             raise ValueError(f"level must be between 0 and 1, got {level}.")
         index = np.array(axes) - 1
         plane = covariance[:, index[:, None], index]
-        known = np.isfinite(plane).all(axis=(1, 2))
-        values, vectors = np.linalg.eigh(np.where(known[:, None, None], plane, 0))
         # Hotelling's quantile, about a known centre.
         n = np.maximum(np.array([self.n_resamples]) if draws is None else draws, 3)
-        quantile = 2 * n / (n - 1) * f_distribution.ppf(level, 2, n - 1)
-        lengths = 2 * np.sqrt(np.maximum(values, 0) * quantile[:, None])
-        lengths[~known] = np.nan
-        angle = np.degrees(np.arctan2(vectors[:, 1, 1], vectors[:, 0, 1]))
-        return Ellipses(lengths[:, 1], lengths[:, 0], angle)
+        return Ellipses.from_covariances(plane, 2 * n / (n - 1) * f_distribution.ppf(level, 2, n - 1))
 
     def __repr__(self) -> str:
         (m, k, _), columns = self.row_covariance.shape, len(self.column_covariance)

@@ -16,7 +16,16 @@ from correspondence.results.matches import Confusing
 from correspondence.scene.colours import choose_class_colours, choose_scene_colours
 from correspondence.scene.points import ScenePoints, choose_pictures
 
-__all__ = ["PointClasses", "Scene", "check_classes", "choose_boundary_pairs", "find_classes", "make_scene"]
+__all__ = [
+    "MAX_CLASSES",
+    "PointClasses",
+    "Scene",
+    "check_classes",
+    "choose_boundary_pairs",
+    "code_ranges",
+    "find_classes",
+    "make_scene",
+]
 
 MAX_BOUNDARIES = 10
 MAX_CONFUSING = 12
@@ -111,7 +120,7 @@ def find_classes(x: ScenePoints, y: ScenePoints, seen: Scene, Y: Any) -> PointCl
     values = check_classes(classes, x)
     distinct = set(values.tolist())
     is_known = distinct <= set(getattr(seen.est, "classes_", np.empty(0)).tolist())  # of a classifier
-    ranges = None if is_known else _code_ranges(values)
+    ranges = None if is_known else code_ranges(values)
     if ranges is None and len(distinct) > MAX_CLASSES:
         if seen.classes is None:
             return None
@@ -145,7 +154,7 @@ def _code_distinct_values(values: np.ndarray, colours: dict[Any, str]) -> PointC
     return PointClasses(codes, names, list(known.values()))
 
 
-def _code_ranges(values: np.ndarray) -> PointClasses | None:
+def code_ranges(values: np.ndarray) -> PointClasses | None:
     """Make classes of ranges with about as many values in each, if the values are many different numbers."""
     if not all(v is None or (isinstance(v, int | float) and not isinstance(v, bool)) for v in values.tolist()):
         return None

@@ -16,6 +16,7 @@ __all__ = [
     "VARIABLES",
     "choose_class_colours",
     "choose_scene_colours",
+    "darken_colour",
     "list_distinct_colours",
     "list_variable_colours",
     "pick_colour",
@@ -128,13 +129,15 @@ def list_distinct_colours(n: int) -> list[str]:
 
 def list_variable_colours(n: int) -> list[str]:
     """List colours of variables that can be read as text: of few, those that colour-blind readers tell apart."""
-    return list(VARIABLES[:n]) if n <= len(VARIABLES) else [_darken(colour) for colour in list_distinct_colours(n)]
+    return (
+        list(VARIABLES[:n]) if n <= len(VARIABLES) else [darken_colour(colour) for colour in list_distinct_colours(n)]
+    )
 
 
 MIN_TEXT_CONTRAST = 3.8  # of the luminances of paper and ink, by WCAG
 
 
-def _darken(colour: str) -> str:
+def darken_colour(colour: str) -> str:
     """Return a colour as dark as texts on white paper need it."""
     parts = np.array([int(colour[at : at + 2], 16) for at in (1, 3, 5)]) / 255
     while 1.05 / (_compute_luminance(parts) + 0.05) < MIN_TEXT_CONTRAST:

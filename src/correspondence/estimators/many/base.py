@@ -162,6 +162,7 @@ class ManyColumnsEstimator(JudgedColumns, TransformerMixin, BaseEstimator):
                 raise ValueError(f"subpopulation must have at least two rows of the fit, got {len(chosen)}.")
             analysis, rows = analysis.take_subpopulation(chosen), rows[chosen]
             self._row_names = names[rows]
+        self._row_positions, self._n_rows_given = rows, n
         self._finish_fit(analysis)
         self._place_supplementary(X, {key: column[rows] for key, column in others.items()}, names, kept)
 
