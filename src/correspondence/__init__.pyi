@@ -39,6 +39,7 @@ from .data.pairs.pairs import Pairs as Pairs
 from .data.table import Table as Table
 from .describe.clusters.estimator import Clusters as Clusters
 from .describe.columns import describe_columns as describe_columns
+from .describe.groups import describe_groups as describe_groups
 from .describe.structure import structure as structure
 from .estimators.ace import ACE as ACE
 from .estimators.ca.estimator import CA as CA
@@ -59,6 +60,9 @@ from .results.comparison import Comparison as Comparison
 from .results.component_tests import LatentDimension as LatentDimension
 from .results.component_tests import PermutationTest as PermutationTest
 from .results.component_tests import PicIntervals as PicIntervals
+from .results.descriptions import DescriptionTable as DescriptionTable
+from .results.descriptions import GroupsDescription as GroupsDescription
+from .results.descriptions import ScoresDescription as ScoresDescription
 from .results.evidence import CrossFit as CrossFit
 from .results.evidence import HeldOut as HeldOut
 from .results.group_relations import GroupRelations as GroupRelations
