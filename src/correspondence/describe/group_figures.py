@@ -19,13 +19,13 @@ from correspondence.core.group_tests import (
 from correspondence.describe.tested_columns import TestedColumn
 from correspondence.results.descriptions import DescriptionTable, GroupsDescription
 
-__all__ = ["Grouping", "compare_groups"]
+__all__ = ["GroupedRows", "compare_groups"]
 
 HELD_OUT_NAMES = ("n", "share", "mean", "statistic", "effect", "vtest", "pvalue")
 CONSTANT_SHARE = 1e-13  # a standard deviation below this share of the largest number is the rounding error of 0
 
 
-class Grouping(NamedTuple):
+class GroupedRows(NamedTuple):
     """Groups of rows.
 
     Attributes
@@ -54,7 +54,7 @@ class Grouping(NamedTuple):
         """Add up values of the rows in each group."""
         return np.bincount(self.codes, values, len(self.groups))
 
-    def take_rows(self, rows: np.ndarray) -> Grouping:
+    def take_rows(self, rows: np.ndarray) -> GroupedRows:
         """Return the groups of some rows."""
         return self._replace(codes=self.codes[rows], weights=self.weights[rows])
 
@@ -72,10 +72,10 @@ class Grouping(NamedTuple):
 
 def compare_groups(
     columns: Sequence[TestedColumn],
-    grouping: Grouping,
+    grouping: GroupedRows,
     alpha: float,
     adjustment: str,
-    held_out: tuple[Sequence[TestedColumn], Grouping] | None = None,
+    held_out: tuple[Sequence[TestedColumn], GroupedRows] | None = None,
 ) -> GroupsDescription:
     """Test each column in each group.
 
@@ -83,11 +83,11 @@ def compare_groups(
     ----------
     columns : sequence of TestedColumn
         The columns of the rows.
-    grouping : Grouping
+    grouping : GroupedRows
         The groups of the rows.
     alpha, adjustment : float, str
         See `GroupsDescription`.
-    held_out : (sequence of TestedColumn, Grouping), optional
+    held_out : (sequence of TestedColumn, GroupedRows), optional
         The same columns, with the same categories, and the same groups of other rows.
     """
     variables, categories, numbers = _tabulate(columns, grouping)
@@ -112,7 +112,7 @@ def _finish_table(part: dict[str, Any], adjustment: str) -> DescriptionTable:
     return DescriptionTable({name: np.asarray(part[name])[order[occurs[order]]] for name in listed})
 
 
-def _tabulate(columns: Sequence[TestedColumn], grouping: Grouping) -> tuple[dict[str, Any], ...]:
+def _tabulate(columns: Sequence[TestedColumn], grouping: GroupedRows) -> tuple[dict[str, Any], ...]:
     """Return the tables of variables, categories and numbers, not yet sorted."""
     answers = [column for column in columns if column.numbers is None]
     numbers = [column for column in columns if column.numbers is not None]
@@ -138,7 +138,7 @@ def _test_counts(column: TestedColumn, counts: np.ndarray) -> dict[str, float]:
     return {"n": float(counts.sum())} | dict(zip(names, figures, strict=True))
 
 
-def compare_means(values: np.ndarray, grouping: Grouping) -> tuple[dict[str, np.ndarray], dict[str, float]]:
+def compare_means(values: np.ndarray, grouping: GroupedRows) -> tuple[dict[str, np.ndarray], dict[str, float]]:
     """Compare the means of a number in the groups, where it is known: figures of each group, and of the column."""
     known = np.isfinite(values) & (grouping.weights > 0)
     own, values = grouping.take_rows(np.flatnonzero(known)), values[known]
@@ -169,7 +169,7 @@ def compare_means(values: np.ndarray, grouping: Grouping) -> tuple[dict[str, np.
 
 
 def _tabulate_categories(
-    columns: Sequence[TestedColumn], counts: Sequence[np.ndarray], grouping: Grouping
+    columns: Sequence[TestedColumn], counts: Sequence[np.ndarray], grouping: GroupedRows
 ) -> dict[str, Any]:
     """Test each category in each group; the arrays go through the groups first."""
     k, sizes, n = len(grouping.groups), grouping.sizes, grouping.sizes.sum()
@@ -189,7 +189,7 @@ def _tabulate_categories(
 
 
 def _tabulate_numbers(
-    columns: Sequence[TestedColumn], figures: Sequence[dict[str, np.ndarray]], grouping: Grouping
+    columns: Sequence[TestedColumn], figures: Sequence[dict[str, np.ndarray]], grouping: GroupedRows
 ) -> dict[str, Any]:
     """Put the figures of all numbers beside each other; the arrays go through the groups first."""
     part = {"column": [column.name for column in columns], "kind": [column.kind.kind for column in columns]}
@@ -199,7 +199,9 @@ def _tabulate_numbers(
     return _flatten_groups(grouping, part, stacked)
 
 
-def _flatten_groups(grouping: Grouping, part: dict[str, list[str]], figures: dict[str, np.ndarray]) -> dict[str, Any]:
+def _flatten_groups(
+    grouping: GroupedRows, part: dict[str, list[str]], figures: dict[str, np.ndarray]
+) -> dict[str, Any]:
     """Make columns of arrays with one row for each group, sorted by group and from large to small v-tests."""
     shape = figures["vtest"].shape
     made: dict[str, Any] = {"group": np.repeat(np.array(grouping.groups, dtype=object), shape[1])}

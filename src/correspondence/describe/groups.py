@@ -25,7 +25,7 @@ from correspondence.data.column_kinds import ColumnKind, decide_column_kind
 from correspondence.data.column_reading import read_array_column, read_series, to_numbers
 from correspondence.data.column_summary import summarise_column
 from correspondence.data.readable_columns import NUMBER_KINDS
-from correspondence.describe.group_figures import Grouping, compare_groups
+from correspondence.describe.group_figures import GroupedRows, compare_groups
 from correspondence.describe.score_figures import compare_scores, tabulate_scores
 from correspondence.describe.tested_columns import TestedColumn, read_tested_columns, warn_of_left_out
 from correspondence.results.descriptions import GroupsDescription, ScoresDescription
@@ -293,7 +293,7 @@ def _compare_groups(given: By, parts: tuple[Part, Part | None], alpha: float, ad
         if (own < 0).any():
             warn_of_left_out(f"{int((own < 0).sum()):,} rows of held_out are left out: their groups are others.")
         rows = np.flatnonzero(own >= 0)
-        grouping = Grouping(given.name, names, own[rows], part.weights[rows])
+        grouping = GroupedRows(given.name, names, own[rows], part.weights[rows])
         read.append(([column.take_rows(rows) for column in part.columns], grouping))
     return compare_groups(*read[0], alpha, adjustment, read[1] if len(read) > 1 else None)
 
