@@ -143,7 +143,7 @@ def test_missing_groups_are_grey_and_counted(survey, mca):
     colours = [to_hex(colour) for colour in find_rows(ax).get_facecolor()]
     assert colours.count(MISSING_COLOUR) == 18
     assert len(shapes_of(ax, "hull")) == 2
-    assert "18 without a group" in caption_of(ax)
+    assert "18 without a group are grey" in caption_of(ax)
     assert "innermost 90 %" in caption_of(ax)
 
 

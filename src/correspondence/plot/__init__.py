@@ -3,6 +3,7 @@
 from correspondence.plot.charts import comparison, contributions, dimension, scree
 from correspondence.plot.circles import correlation_circle
 from correspondence.plot.classifiers import classifiers
+from correspondence.plot.panels import multiples
 from correspondence.plot.planes import plane
 from correspondence.plot.style import STYLES
 from correspondence.plot.timelines import timeline
@@ -20,6 +21,7 @@ __all__ = [
     "contributions",
     "correlation_circle",
     "dimension",
+    "multiples",
     "plane",
     "scree",
     "timeline",

@@ -19,6 +19,7 @@ from correspondence.scene.column_marks import ARROW_DEVIATIONS, ColumnMarks, Num
 from correspondence.scene.points import Scaling, ScenePoints, find_scale_factor
 
 __all__ = [
+    "CAPTION_LETTER_POINTS",
     "FAINT_AREA_POINTS",
     "SideColumns",
     "annotate_caption",

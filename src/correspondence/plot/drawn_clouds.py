@@ -32,6 +32,7 @@ __all__ = [
     "colour_by_class",
     "colour_by_group",
     "make_marks",
+    "make_row_cloud",
     "make_sides",
     "place_supplementary",
 ]
@@ -99,6 +100,12 @@ def make_sides(
     x = _make_cloud(sides[0], s, index, scalings[0], by_mass, name=names[0], colour=ROWS, marker="o")
     y = _make_cloud(sides[1], s, index, scalings[1], by_mass, name=names[1], colour=COLUMNS, marker="^")
     return x, y
+
+
+def make_row_cloud(d: Decomposition, index: list[int], map: str, X: Any) -> DrawnCloud:
+    """Make the points of x alone; by default all labels of the fit."""
+    points, scaling = _locate_side(d.f, X, "X"), check_map(map)[0]
+    return _make_cloud(points, d.correlations[index], index, scaling, False, name="rows", colour=ROWS, marker="o")
 
 
 def _locate_side(functions: PrincipalFunctions, values: Any, name: str) -> ScenePoints:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -114,25 +115,31 @@ def make_drawn_groups(
     return DrawnGroups(grouping, shapes, marks, write_group_notes(grouping, shapes, kind, level, hull_share))
 
 
-def draw_group_shapes(ax: Axes, drawn: DrawnGroups) -> None:
-    """Draw the ellipses and hulls of groups behind the points."""
-    for colour, hull in zip(drawn.grouping.colours, drawn.shapes.hulls, strict=True):
+def draw_group_shapes(ax: Axes, drawn: DrawnGroups, chosen: Sequence[int] | None = None) -> None:
+    """Draw the ellipses and hulls of groups, or of some of them, behind the points."""
+    for j in range(len(drawn.grouping.names)) if chosen is None else chosen:
+        colour, hull = drawn.grouping.colours[j], drawn.shapes.hulls[j]
         if len(hull):
             ax.add_patch(Polygon(hull, fc=colour, alpha=FILL_ALPHAS["hull"], lw=0, zorder=0.6, gid="hull"))
             ax.add_patch(Polygon(hull, fc="none", ec=colour, lw=1.0, alpha=0.8, zorder=2.1, gid="hull line"))
-    if drawn.shapes.ellipses is not None:
-        _draw_ellipses(ax, drawn.grouping.colours, drawn.shapes.means, drawn.shapes.ellipses)
+        if drawn.shapes.ellipses is not None:
+            _draw_ellipse(ax, colour, drawn.shapes.means[j], drawn.shapes.ellipses, j)
     ax.autoscale_view()
 
 
-def _draw_ellipses(ax: Axes, colours: list[str], means: np.ndarray, ellipses: Ellipses) -> None:
-    sizes = zip(ellipses.width, ellipses.height, ellipses.angle, strict=True)
-    for colour, mean, (width, height, angle) in zip(colours, means, sizes, strict=True):
-        if np.isfinite(width):
-            fill: dict[str, Any] = {"fc": colour, "alpha": FILL_ALPHAS["ellipse"], "lw": 0, "zorder": 0.7}
-            ax.add_patch(Ellipse(mean, width, height, angle=angle, gid="ellipse", **fill))
-            line: dict[str, Any] = {"fc": "none", "ec": darken_colour(colour), "lw": 1.4, "zorder": 2.6}
-            ax.add_patch(Ellipse(mean, width, height, angle=angle, gid="ellipse line", **line))
+def _draw_ellipse(ax: Axes, colour: str, mean: np.ndarray, ellipses: Ellipses, j: int) -> None:
+    if not np.isfinite(ellipses.width[j]):
+        return
+    size: dict[str, Any] = {
+        "xy": tuple(mean),
+        "width": ellipses.width[j],
+        "height": ellipses.height[j],
+        "angle": ellipses.angle[j],
+    }
+    fill: dict[str, Any] = {"fc": colour, "alpha": FILL_ALPHAS["ellipse"], "lw": 0, "zorder": 0.7, "gid": "ellipse"}
+    line: dict[str, Any] = {"fc": "none", "ec": darken_colour(colour), "lw": 1.4, "zorder": 2.6, "gid": "ellipse line"}
+    for style in (fill, line):
+        ax.add_patch(Ellipse(**size, **style))
 
 
 def make_mean_marks(grouping: Grouping, shapes: GroupShapes) -> DrawnCloud:
@@ -168,5 +175,5 @@ def write_group_notes(
     if small and kind is not None:
         parts.append(f"no ellipse with fewer than {MIN_MEMBERS} members: {list_names(small, 5)}")
     if grouping.n_missing:
-        parts.append(f"grey: {grouping.n_missing:,} without a group")
+        parts.append(f"{grouping.n_missing:,} without a group are grey")
     return parts

@@ -26,14 +26,17 @@ from correspondence.scene.points import Scaling, ScenePoints, check_map, find_sc
 
 __all__ = [
     "LABEL_REACH_POINTS",
+    "MAX_DOTS",
     "DrawnColumns",
     "choose_figure_size",
     "choose_number_colours",
     "draw_answer_ellipses",
     "draw_column_lines",
+    "draw_rows",
     "is_long_legend",
     "list_column_handles",
     "make_drawn_columns",
+    "thin_out_rows",
     "write_columns_caption",
 ]
 
@@ -148,7 +151,7 @@ def make_drawn_columns(
     # Arrows and partial points have no mass: in maps with masses they are drawn as for rows in principal coordinates.
     plain: Scaling = "principal" if needs_mass(scaling) else scaling
     scale = find_scale_factor(plain, scene.row_correlations[index])[0]
-    rows = [] if scene.rows is None else [_draw_rows(scene, scaling, index)]
+    rows = [] if scene.rows is None else [draw_rows(scene, scaling, index)]
     if grouping is not None and rows:
         rows[0] = replace(rows[0], colours=grouping.take(rows[0].points.rows).point_colours)
     elif rows and len(rows[0].xy) > MAX_DOTS and len(index) == 2:
@@ -179,7 +182,7 @@ def make_drawn_columns(
     )
 
 
-def _draw_rows(scene: ManyColumnsScene, scaling: Scaling, index: list[int]) -> DrawnCloud:
+def draw_rows(scene: ManyColumnsScene, scaling: Scaling, index: list[int]) -> DrawnCloud:
     """Place the rows, as dots behind the answers; rows that are few and have names are points of their own."""
     assert scene.rows is not None
     n = len(scene.rows)

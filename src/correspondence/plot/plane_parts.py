@@ -10,10 +10,12 @@ from matplotlib.axes import Axes
 from matplotlib.collections import PathCollection
 from matplotlib.colors import to_rgb
 
+from correspondence.core.decomposition import as_decomposition
 from correspondence.plot.drawn_clouds import DrawnCloud
 from correspondence.scene.colours import GREY
+from correspondence.scene.many_columns import has_many_columns, write_axis_title
 
-__all__ = ["add_legend", "draw_cloud", "draw_cross", "label_axes"]
+__all__ = ["add_legend", "draw_cloud", "draw_cross", "label_axes", "list_axis_titles"]
 
 FAINT_ALPHAS = ((500, 0.3), (3000, 0.2), (20_000, 0.12), (np.inf, 0.06))  # of rows behind their columns, up to a number
 COLOURED_ALPHA = 2.0  # times as opaque, so that faint rows show their colours
@@ -56,6 +58,14 @@ def draw_cloud(ax: Axes, cloud: DrawnCloud, alpha: float, is_above: bool = False
         label=cloud.name,
         rasterized=len(cloud.xy) > 5000,
     )
+
+
+def list_axis_titles(d_or_est: Any, index: list[int]) -> list[str]:
+    """List the titles of some axes, counted from 0."""
+    if has_many_columns(d_or_est):
+        return [write_axis_title(d_or_est, i) for i in index]
+    d = as_decomposition(d_or_est)
+    return [f"Axis {i + 1}: PIC {d.pics[i]:.4f}, {100 * d.inertia_ratios[i]:.1f} % of chi2" for i in index]
 
 
 def label_axes(ax: Axes, texts: list[str]) -> None:

@@ -41,12 +41,12 @@ from correspondence.plot.many_columns import (
     write_columns_caption,
 )
 from correspondence.plot.overlays import draw_boundaries, draw_confusing
-from correspondence.plot.plane_parts import add_legend, draw_cloud, draw_cross, label_axes
+from correspondence.plot.plane_parts import add_legend, draw_cloud, draw_cross, label_axes, list_axis_titles
 from correspondence.plot.style import make_axes
 from correspondence.results.points import Bootstrap, Ellipses, Points
 from correspondence.scene.classes import Scene, make_scene
 from correspondence.scene.groups import Grouping, find_row_weights, read_groups, read_row_groups
-from correspondence.scene.many_columns import check_unused, has_many_columns, make_columns_scene, write_axis_title
+from correspondence.scene.many_columns import check_unused, has_many_columns, make_columns_scene
 from correspondence.scene.points import check_axes, check_map, check_names, find_scale_factor
 
 __all__ = ["plane"]
@@ -223,7 +223,7 @@ def plane(
         if boundaries is not False:
             lines = np.vstack([lines, draw_boundaries(ax, seen.est, boundaries, index, factor)])
         pictures = draw_confusing(ax, seen, index, factor)
-    label_axes(ax, [f"Axis {i + 1}: PIC {d.pics[i]:.4f}, {100 * d.inertia_ratios[i]:.1f} % of chi2" for i in index])
+    label_axes(ax, list_axis_titles(d_or_est, index))
     add_legend(ax, handles)
     write_labels(ax, [*clouds, *(side.tips for side in described)], written, max_labels, pictures, lines)
     write_caption(ax, described, [note for own in told for note in own.notes])
@@ -292,7 +292,7 @@ def draw_columns_plane(
     if bootstrap is not None:
         draw_answer_ellipses(ax, drawn, bootstrap, axes[: len(index)], level, len(est.columns_))
     lines = draw_column_lines(ax, drawn)
-    label_axes(ax, [write_axis_title(est, i) for i in index])
+    label_axes(ax, list_axis_titles(est, index))
     add_legend(ax, list_column_handles(drawn), is_beside=is_long_legend(drawn, len(index)))
     clouds = [*drawn.clouds, drawn.tips, *means]
     write_labels(ax, clouds, [*written, *means], max_labels, [], lines, LABEL_REACH_POINTS)

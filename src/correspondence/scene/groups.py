@@ -34,6 +34,7 @@ __all__ = [
 ELLIPSES = ("confidence", "concentration")
 MIN_MEMBERS = 3  # of a group that has an ellipse
 MISSING_COLOUR = "#9a9a9a"
+MIDDLE_GREY, NEARLY_BLACK = "#7f7f7f", "#262626"
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,10 +96,10 @@ def read_groups(groups: Any, n: int, est: Any = None, name: str = "groups") -> G
         )
     if hasattr(groups, "get_params") and not hasattr(groups, "labels_"):
         raise ValueError(f"{name} must be labels or fitted clusters, got {short_repr(groups)}. Call fit first.")
-    if hasattr(groups, "labels_"):
+    if hasattr(groups, "labels_"):  # -1 is a row without a place
         codes = np.asarray(groups.labels_, dtype=int)
         names = [f"cluster {i + 1}" for i in range(int(codes.max(initial=-1)) + 1)]
-        found = Grouping(codes, names, list_distinct_colours(len(names)))
+        found = Grouping(codes, names, _avoid_grey(list_distinct_colours(len(names))))
     else:
         found = _encode_groups(groups, getattr(est, "classes_", np.empty(0, object)), name)
     given, positions = len(found.codes), getattr(est, "_row_positions", None)
@@ -144,7 +145,15 @@ def _encode_groups(groups: Any, known: np.ndarray, name: str) -> Grouping:
         raise ValueError(f"{name} must have at most {MAX_CLASSES} different values, got {len(labels)}.")
     distinct = to_object_array(labels.tolist())
     colours = choose_scene_colours(known, distinct) if len(known) else choose_class_colours(distinct)
-    return Grouping(codes, [_name_group(label) for label in distinct.tolist()], [colours[v] for v in distinct.tolist()])
+    chosen = [colours[value] for value in distinct.tolist()]
+    return Grouping(
+        codes, [_name_group(label) for label in distinct.tolist()], chosen if len(known) else _avoid_grey(chosen)
+    )
+
+
+def _avoid_grey(colours: list[str]) -> list[str]:
+    """Return the colours without the grey of those that belong to no group."""
+    return [NEARLY_BLACK if colour == MIDDLE_GREY else colour for colour in colours]
 
 
 def _name_group(label: Any) -> str:
