@@ -51,6 +51,7 @@ from .estimators.many.mixed import MixedCA as MixedCA
 from .estimators.pice.estimator import PICE as PICE
 from .page import explore as explore
 from .recording.recorder import TrainingRecorder as TrainingRecorder
+from .results.clusters import ClusterAgreement as ClusterAgreement
 from .results.clusters import ClusterMembers as ClusterMembers
 from .results.column_evidence import ColumnsDimension as ColumnsDimension
 from .results.column_evidence import ColumnsHeldOut as ColumnsHeldOut

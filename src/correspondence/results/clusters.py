@@ -1,4 +1,4 @@
-"""What clusters are made of: their members in an order."""
+"""What clusters are made of, and how well held-out rows agree with each number of them."""
 
 from __future__ import annotations
 
@@ -11,9 +11,10 @@ from correspondence._util.arguments import read_only
 from correspondence._util.text import list_names
 from correspondence.results.points import FrameResult
 
-__all__ = ["ClusterMembers"]
+__all__ = ["ClusterAgreement", "ClusterMembers"]
 
 MAX_MEMBERS_SHOWN, MAX_CLUSTERS_SHOWN = 5, 20
+MIN_ROOM_ABOVE_CHANCE = 1e-3  # where chance is perfect there is nothing to divide by
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -39,7 +40,7 @@ class ClusterMembers(FrameResult):
     --------
     >>> import correspondence as co
     >>> ca = co.CA(n_components=2).fit(co.datasets.load_housetasks())
-    >>> co.Clusters(3).fit(ca).paragons_
+    >>> co.Clusters(3, n_resamples=0).fit(ca).paragons_
     ClusterMembers: the first of 3 clusters
       0  Main_meal, Dinner, Laundry, Breakfeast
       1  Finances, Shopping, Dishes, Tidying, Insurance
@@ -67,3 +68,66 @@ class ClusterMembers(FrameResult):
         for cluster in found[:MAX_CLUSTERS_SHOWN]:
             lines.append(f"  {cluster}  {list_names(self.label[self.cluster == cluster], MAX_MEMBERS_SHOWN)}")
         return "\n".join([*lines, *(["  ..."] if len(found) > MAX_CLUSTERS_SHOWN else [])])
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ClusterAgreement(FrameResult):
+    """How well the clusters of one half of the rows predict those of the other half, for each number of clusters.
+
+    `to_frame` has one row for each number and the columns n_clusters, agreement, held_out, chance, error, pvalue.
+
+    Attributes
+    ----------
+    n_clusters : ndarray of shape (m,)
+        The numbers of clusters.
+    held_out : ndarray of shape (m,)
+        The prediction strength: in the cluster that fares worst, the share of pairs of rows that the centres of the
+        other half also put together.
+    chance : ndarray of shape (m,)
+        The same of rows without clusters.
+    error : ndarray of shape (m,)
+        The standard error of `held_out` over the divisions into halves.
+    pvalues : ndarray of shape (m,)
+        The share of clouds without clusters whose prediction strength is as large, counting the data among them.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import correspondence as co
+    >>> values = np.array([0.9, 0.4])
+    >>> co.ClusterAgreement(np.array([2, 3]), values, np.array([0.6, 0.4]), 0 * values, values).agreement.round(2)
+    array([0.75, 0.  ])
+    """
+
+    n_clusters: np.ndarray
+    held_out: np.ndarray
+    chance: np.ndarray
+    error: np.ndarray
+    pvalues: np.ndarray
+
+    def __post_init__(self) -> None:
+        read_only(self, "n_clusters", "held_out", "chance", "error", "pvalues")
+
+    @property
+    def agreement(self) -> np.ndarray:
+        """Prediction strength corrected for chance: 0 where it is that of rows without clusters, 1 at most."""
+        return (self.held_out - self.chance) / np.maximum(1 - self.chance, MIN_ROOM_ABOVE_CHANCE)
+
+    def _collect_columns(self) -> dict[str, Any]:
+        return {
+            "n_clusters": self.n_clusters,
+            "agreement": self.agreement,
+            "held_out": self.held_out,
+            "chance": self.chance,
+            "error": self.error,
+            "pvalue": self.pvalues,
+        }
+
+    def __len__(self) -> int:
+        return len(self.n_clusters)
+
+    def __repr__(self) -> str:
+        lines = ["ClusterAgreement: how well half of the rows predicts the clusters of the other half"]
+        lines += ["  clusters  agreement  held out    chance"]
+        rows = zip(self.n_clusters, self.agreement, self.held_out, self.chance, strict=True)
+        return "\n".join([*lines, *(f"  {k:>8}  {a:>9.3f}  {h:>8.3f}  {c:>8.3f}" for k, a, h, c in rows)])

@@ -65,7 +65,7 @@ def are_same(a, b):
 @pytest.mark.parametrize("case", CASES)
 def test_gains(case):
     known = read(f"{case}_HCPC_gains")
-    clusters = co.Clusters("gain").fit(fit(case))
+    clusters = co.Clusters("gain", n_resamples=0).fit(fit(case))
     for ours, column in ((clusters.inertia_gains_, "inertia_gain"), (clusters.within_, "within")):
         np.testing.assert_allclose(ours, known[column], rtol=0, atol=1e-8 * known[column].max())
     quotients = known.dropna(subset="quotient")
@@ -79,7 +79,7 @@ def test_partition(case, number, consolidate):
     summary = read(f"{case}_HCPC_global").set_index("setting").loc[setting]
     known = read(f"{case}_HCPC_clusters").set_index("name")
     est = fit(case)
-    clusters = co.Clusters(number, consolidate=consolidate).fit(est)
+    clusters = co.Clusters(number, consolidate=consolidate, n_resamples=0).fit(est)
     assert clusters.n_clusters_ == summary["nb_clust"]
     names = list(known.index) if len(set(known.index)) == len(clusters.labels_) else None
     assert names == [str(label) for label in est.rows_.labels]
@@ -101,7 +101,7 @@ def test_members(case, number, consolidate):
     known = read(f"{case}_HCPC_paragons")
     known = known[known["setting"] == setting]
     est = fit(case)
-    clusters = co.Clusters(number, consolidate=consolidate).fit(est)
+    clusters = co.Clusters(number, consolidate=consolidate, n_resamples=0).fit(est)
     if len(known) == 0 or not are_same(clusters.labels_, labels):
         pytest.skip("no paragons are given of this partition")
     number_of = dict(zip(labels.astype(str), clusters.labels_, strict=True))
@@ -115,7 +115,7 @@ def test_members(case, number, consolidate):
 
 def test_clusters_are_numbered_by_their_means_on_the_first_axis():
     est = fit("decathlon_PCA_ncp5")
-    clusters = co.Clusters("gain").fit(est)
+    clusters = co.Clusters("gain", n_resamples=0).fit(est)
     means = [est.rows_.principal[clusters.labels_ == j, 0].mean() for j in range(clusters.n_clusters_)]
     assert means == sorted(means)
     np.testing.assert_allclose(clusters.centers_[:, 0], means)

@@ -12,16 +12,25 @@ from sklearn.utils.validation import check_is_fitted
 
 from correspondence._util.arguments import check_seed, find_user_stacklevel
 from correspondence._util.constraints import FLAG, Constraints, Whole, check_parameters
-from correspondence._util.user_warnings import LeftOut
+from correspondence._util.user_warnings import LeftOut, NothingFound
 from correspondence.data.table import Backend, to_frame
+from correspondence.describe.clusters.evidence import (
+    assess_numbers,
+    find_best_number,
+    measure_chance,
+    measure_stability,
+)
 from correspondence.describe.clusters.members import find_paragons, find_specific_members, measure_distances
 from correspondence.describe.clusters.partition import DistinctPoints, Hierarchy
 from correspondence.describe.clusters.reading import SIDES, LabelledPoints, find_side, place_values, read_points
+from correspondence.describe.clusters.references import Reference, choose_reference
+from correspondence.describe.clusters.resampling import Sample
 
 __all__ = ["Clusters"]
 
 MIN_GAIN_CLUSTERS, MAX_GAIN_CLUSTERS = 3, 10  # HCPC's choice of a number is among these
 MAX_SIZES_SHOWN = 10
+NO_CLUSTERS = "There are no clusters that held-out rows confirm: the rows are one cloud, cut in pieces."
 
 
 class Clusters(ClusterMixin, BaseEstimator):
@@ -29,9 +38,11 @@ class Clusters(ClusterMixin, BaseEstimator):
 
     Parameters
     ----------
-    n_clusters : "gain" or int
-        The number of clusters: one that you give, or "gain" for the rule of FactoMineR's HCPC, by which the inertia
-        within clusters falls most in proportion at the last division.
+    n_clusters : "auto", "gain" or int
+        The number of clusters. "auto" takes the number from 2 to 10 whose clusters in one half of the rows predict
+        those of the other half best; of about equally good ones the largest. If none is predicted better than in a
+        cloud without clusters, that is said, and the number is that of "gain": the rule of FactoMineR's HCPC, by which
+        the inertia within clusters falls most in proportion at the last division.
     of : {"rows", "columns", "x", "y"}, optional
         What to cluster: the rows or columns of a table, or the values of x or y; by default the rows, or x.
     n_axes : int, optional
@@ -42,6 +53,9 @@ class Clusters(ClusterMixin, BaseEstimator):
     max_rows_for_tree : int
         The tree is exact for so many different points. For more, k-means finds 300 centres first (on 20,000
         of the points if there are more), and the tree is grown of these; all points take part in the consolidation.
+    n_resamples : int
+        The number of resamples of the rows (of 1000 of them, if there are more) for ``stability_``. With 0 nothing is
+        resampled, and there is no evidence.
     random_state : int, Generator or None
         Give a number to get the same result again.
 
@@ -71,6 +85,15 @@ class Clusters(ClusterMixin, BaseEstimator):
     between_ : ndarray of shape (2,)
         The inertia between the clusters of the tree with the weights of the points, and between the final clusters
         with equal weights. These are the figures of HCPC; they can be compared if all weights are equal.
+    has_clusters_ : bool or None
+        Whether any number of clusters is predicted by held-out rows, clearly better than in a cloud without clusters;
+        None without resamples.
+    stability_ : ndarray of shape (k,)
+        The mean Jaccard index of each cluster with the likest one of each resample, among the rows drawn.
+    chance_ : float
+        The mean stability of as many clusters of clouds without clusters, which have the covariance of the data.
+    agreement_ : ClusterAgreement or None
+        For 2 to 10 clusters, how well half of the rows predicts the clusters of the other half, corrected for chance.
     paragons_ : ClusterMembers
         The five members closest to the centre of each cluster.
     specific_ : ClusterMembers
@@ -78,33 +101,55 @@ class Clusters(ClusterMixin, BaseEstimator):
     axes : list of int
         The axes used, counted from 1.
 
+    Notes
+    -----
+    A cloud without clusters has independent axes, each with the distribution of the data smoothed until it has one mode
+    (Silverman's critical bandwidth). For the rows of analyses of answers, it consists of answers that are independent
+    given a Gaussian position, on which they depend as much as those of the data on the axes. A number of clusters
+    is found if its prediction strength (Tibshirani and Walther, 2005) is at least 0.8, larger than in all of 20 such
+    clouds, and nearer to 1 than to their mean. More than 1000 rows are compared in samples of 1000.
+
     Examples
     --------
     >>> import correspondence as co
     >>> ca = co.CA(n_components=3).fit(co.datasets.load_housetasks())
-    >>> clusters = co.Clusters("gain").fit(ca)
+    >>> clusters = co.Clusters("gain", n_resamples=0).fit(ca)
     >>> clusters.labels_
-    array([0, 0, 0, 0, 1, 1, 1, 2, 2, 1, 2, 1, 1])
+    array([0, 0, 0, 0, 1, 1, 1, 2, 2, 1, 1, 2, 1])
     >>> clusters.inertia_gains_[:3].round(3)
     array([0.414, 0.377, 0.139])
+
+    Are there clusters at all?
+
+    >>> import numpy as np
+    >>> x = np.random.default_rng(0).normal(size=(300, 3))
+    >>> y = x + np.random.default_rng(1).normal(size=(300, 3))
+    >>> cca = co.CCA(n_components=2).fit(x, y)
+    >>> co.Clusters(4, n_resamples=50).fit(cca, x).has_clusters_
+    False
+    >>> x[:150] += 6
+    >>> co.Clusters("auto", n_resamples=50).fit(co.CCA(n_components=2).fit(x, x + y), x).n_clusters_
+    2
     """
 
     _constraints: ClassVar[Constraints] = {
-        "n_clusters": ("gain", Whole(2)),
+        "n_clusters": ("auto", "gain", Whole(2)),
         "of": (None, *SIDES),
         "n_axes": (None, Whole(1)),
         "consolidate": FLAG,
         "max_rows_for_tree": Whole(10),
+        "n_resamples": Whole(0),
     }
 
     def __init__(
         self,
-        n_clusters: str | int = "gain",
+        n_clusters: str | int = "auto",
         *,
         of: str | None = None,
         n_axes: int | None = None,
         consolidate: bool = True,
         max_rows_for_tree: int = 3000,
+        n_resamples: int = 100,
         random_state: Any = 0,
     ) -> None:
         self.n_clusters = n_clusters
@@ -112,6 +157,7 @@ class Clusters(ClusterMixin, BaseEstimator):
         self.n_axes = n_axes
         self.consolidate = consolidate
         self.max_rows_for_tree = max_rows_for_tree
+        self.n_resamples = n_resamples
         self.random_state = random_state
 
     def fit(self, est: Any, X: Any = None, *, sample_weight: Any = None) -> Self:
@@ -147,22 +193,43 @@ class Clusters(ClusterMixin, BaseEstimator):
         return self
 
     def _fit_points(self, est: Any, X: Any, sample_weight: Any) -> None:
+        if self.n_clusters == "auto" and not self.n_resamples:
+            raise ValueError('n_resamples must be at least 1 for n_clusters="auto", got 0. Choose "gain" or a number.')
         points = read_points(est, self.of, X, self.n_axes, sample_weight)
         usable = points.find_usable()
         data = _gather_points(points, usable)
+        self._est, self._side = est, find_side(self.of)
         random_state = check_seed(self.random_state)
         hierarchy = Hierarchy.from_points(data, self.max_rows_for_tree, random_state)
         self._set_tree(hierarchy, len(usable))
-        self.n_clusters_ = self._choose_number(len(data.points))
-        self._est, self._side = est, find_side(self.of)
+        sample = Sample(points.coordinates[usable], points.weights[usable], self.consolidate)
+        reference = choose_reference(est, self._side, points, usable) if self.n_resamples else None
+        self.agreement_ = None if reference is None else assess_numbers(sample, reference, random_state)
+        best = None if self.agreement_ is None else find_best_number(self.agreement_)
+        self.has_clusters_ = None if self.agreement_ is None else best is not None
+        self.n_clusters_ = self._choose_number(best, len(data.points))
         self._set_clusters(hierarchy, points, usable)
+        self._set_stability(sample, reference, self.labels_[usable], random_state)
 
-    def _choose_number(self, n_points: int) -> int:
-        if isinstance(self.n_clusters, str):
-            return int(self.gain_numbers_[self.quotients_.argmin()]) if len(self.quotients_) else 2
-        if self.n_clusters > n_points:
-            raise ValueError(f"n_clusters must be at most the {n_points} different points, got {self.n_clusters}.")
-        return int(self.n_clusters)
+    def _choose_number(self, best: int | None, n_points: int) -> int:
+        if not isinstance(self.n_clusters, str):
+            if self.n_clusters > n_points:
+                raise ValueError(f"n_clusters must be at most the {n_points} different points, got {self.n_clusters}.")
+            return int(self.n_clusters)
+        if self.n_clusters == "auto" and best is not None:
+            return best
+        if self.n_clusters == "auto":
+            message = f"{NO_CLUSTERS} Their number is that of the rule of gains."
+            warnings.warn(message, NothingFound, stacklevel=find_user_stacklevel())
+        return int(self.gain_numbers_[self.quotients_.argmin()]) if len(self.quotients_) else 2
+
+    def _set_stability(
+        self, sample: Sample, reference: Reference | None, labels: np.ndarray, random_state: np.random.Generator
+    ) -> None:
+        self.stability_, self.chance_ = np.full(self.n_clusters_, np.nan), np.nan
+        if reference is not None:
+            self.stability_ = measure_stability(sample, labels, self.n_resamples, random_state)
+            self.chance_ = measure_chance(sample, reference, self.n_clusters_, random_state)
 
     def _set_tree(self, hierarchy: Hierarchy, n: int) -> None:
         data, tree = hierarchy.data, hierarchy.tree
@@ -264,7 +331,26 @@ class Clusters(ClusterMixin, BaseEstimator):
         sizes = ", ".join(f"{size:,}" for size in self.sizes_[:MAX_SIZES_SHOWN])
         more = ", ..." if len(self.sizes_) > MAX_SIZES_SHOWN else ""
         share = self.between_[0] / self.total_inertia_
-        return [f"{self.n_clusters_} clusters of {sizes}{more} rows; {share:.0%} of the inertia lies between them."]
+        found = [f"{self.n_clusters_} clusters of {sizes}{more} rows; {share:.0%} of the inertia lies between them."]
+        if self.has_clusters_ is None:
+            return found
+        stability = f"Resamples find them again with a stability of {self.stability_.min():.2f} to "
+        stability += f"{self.stability_.max():.2f}, where a cloud without clusters has {self.chance_:.2f} on average."
+        if not self.has_clusters_:
+            return [*found, NO_CLUSTERS, stability]
+        return [*found, stability, *self._praise_number()]
+
+    def _praise_number(self) -> list[str]:
+        assert self.agreement_ is not None
+        own = np.flatnonzero(self.agreement_.n_clusters == self.n_clusters_)
+        if not len(own):
+            return []
+        held_out, chance = self.agreement_.held_out[own[0]], self.agreement_.chance[own[0]]
+        return [f"Half of the rows predicts {held_out:.0%} of what the other half puts together (chance {chance:.0%})."]
+
+    def __repr__(self, N_CHAR_MAX: int = 700) -> str:  # scikit-learn calls it by this name
+        text = super().__repr__(N_CHAR_MAX)
+        return f"{text}: {self.n_clusters_} clusters" if hasattr(self, "n_clusters_") else text
 
 
 def _gather_points(points: LabelledPoints, usable: np.ndarray) -> DistinctPoints:

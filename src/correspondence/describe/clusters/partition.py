@@ -6,6 +6,7 @@ import warnings
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.spatial.distance import cdist
 from sklearn.cluster import KMeans
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import pairwise_distances_argmin
@@ -16,6 +17,7 @@ __all__ = ["Cut", "DistinctPoints", "Hierarchy", "average_points", "consolidate_
 
 EQUAL_DIGITS = 10  # coordinates that agree in so many digits of the largest are equal
 MAX_CONSOLIDATING_ROUNDS = 300
+MAX_POINTS_WITHOUT_KMEANS = 2000
 N_CENTRES, MAX_ROWS_FOR_CENTRES, MAX_CENTRE_ROUNDS = 300, 20_000, 10
 
 
@@ -156,6 +158,23 @@ def average_points(data: DistinctPoints, labels: np.ndarray) -> np.ndarray:
 
 def consolidate_clusters(data: DistinctPoints, centres: np.ndarray) -> np.ndarray:
     """Assign points to the nearest centre and move the centres, until nothing changes."""
+    if len(data.points) <= MAX_POINTS_WITHOUT_KMEANS:
+        return _consolidate_few(data, centres)
     model = KMeans(len(centres), init=centres, n_init=1, max_iter=MAX_CONSOLIDATING_ROUNDS, tol=0.0)
     with warnings.catch_warnings(action="ignore", category=ConvergenceWarning):
         return model.fit(data.points, sample_weight=data.counts).labels_
+
+
+def _consolidate_few(data: DistinctPoints, centres: np.ndarray) -> np.ndarray:
+    """Do what `KMeans` does, without its checks, which take longer than the work on few points."""
+    labels = np.full(len(data.points), -1)
+    for _ in range(MAX_CONSOLIDATING_ROUNDS):
+        squares = cdist(data.points, centres, "sqeuclidean")
+        nearest = squares.argmin(axis=1)
+        empty = np.flatnonzero(np.bincount(nearest, minlength=len(centres)) == 0)
+        if len(empty):  # an empty cluster begins again at a point far from its centre
+            nearest[np.argsort(squares.min(axis=1))[-len(empty) :]] = empty
+        if np.array_equal(nearest, labels):
+            break
+        labels, centres = nearest, average_points(data, nearest)
+    return labels
