@@ -13,6 +13,7 @@ from varying import Varying
 import correspondence as co
 from correspondence._util.user_warnings import UncertainInterval
 from correspondence.core.estimator import Estimator
+from correspondence.core.functions import LinearFunctions
 from correspondence.core.scoring import score_pairs
 from correspondence.validation import permutation
 from correspondence.validation.intervals import with_chosen_settings
@@ -503,3 +504,17 @@ def test_fifteen_pairs_are_enough_for_a_test_on_held_out_ones(n):
     assert co.permutation_test(co.CCA(n_components=1), X, Y, 19, refit=False).pvalues.shape == (1,)
     with pytest.raises(ValueError, match=r"groups must .* 15 .* got 14"):
         co.permutation_test(co.CCA(n_components=1), X, Y, 19, groups=np.arange(n) % 14)
+
+
+@pytest.mark.parametrize(("n_splits", "n_evaluated"), [(1, 2), (3, 12)])
+def test_functions_are_evaluated_once_on_held_out_pairs_and_once_to_compare_fits(
+    rng, monkeypatch, n_splits, n_evaluated
+):
+    rows = []
+    evaluate = LinearFunctions.__call__
+    monkeypatch.setattr(
+        LinearFunctions, "__call__", lambda self, values: rows.append(len(values)) or evaluate(self, values)
+    )
+    X, Y = draw_linear_pairs(rng, n=300)
+    co.crossfit(co.CCA(n_components=1), X, Y, cv=ShuffleSplit(n_splits, test_size=0.25, random_state=0))
+    assert len(rows) == n_evaluated  # f and g of each fit; a single fit has none to be compared with

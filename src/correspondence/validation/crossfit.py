@@ -114,11 +114,11 @@ def pool_fits(X: Any, Y: Any, parts: Sequence[Split], fits: Sequence[Fit], group
     """
     n = count_observations(X, "X")
     d = max(fit.d.n_components for fit in fits)
-    fits, agreement = zip(*(_align_with_first(fit, fits[0], X, Y, d) for fit in fits), strict=True)
+    fits, agreement = _align_with_first(fits, X, Y, d)
     F, G = np.full((n, d), np.nan), np.full((n, d), np.nan)
     for (_, test), fit in zip(parts, fits, strict=True):
         F[test], G[test] = pad_columns(fit.F, d), pad_columns(fit.G, d)
-    shared = _find_variance_inflation(np.array(agreement), [train for train, _ in parts])
+    shared = _find_variance_inflation(agreement, [train for train, _ in parts])
     groups_of_pairs = np.arange(n) if groups is None else groups
     pooled, nested, spread = pool_splits([test for _, test in parts], fits, groups_of_pairs, shared)
     warn_of_few(spread, fewest=0.5)  # splits are small, and their terms spread more
@@ -139,20 +139,25 @@ def pool_fits(X: Any, Y: Any, parts: Sequence[Split], fits: Sequence[Fit], group
     )
 
 
-def _align_with_first(fit: Fit, first: Fit, X: Any, Y: Any, d: int) -> tuple[Fit, np.ndarray]:
-    """Give functions the signs of the first fit, and measure from 0 to 1 how far they agree with its functions."""
+def _align_with_first(fits: Sequence[Fit], X: Any, Y: Any, d: int) -> tuple[list[Fit], np.ndarray]:
+    """Give functions the signs of the first fit, and measure from 0 to 1 how far each fit agrees with the first."""
+    if len(fits) == 1:
+        return list(fits), np.ones((1, d))
     some = np.arange(min(2000, count_observations(X, "X")))
-    of_x = _correlate_functions(fit.d.f, first.d.f, take_rows(X, some), d)
-    of_y = _correlate_functions(fit.d.g, first.d.g, take_rows(Y, some), d)
-    sign = np.where(of_x < 0, -1.0, 1.0)[: fit.d.n_components]
-    return replace(fit, F=fit.F * sign, G=fit.G * sign), np.clip(of_x * of_y, 0, 1)
+    x, y = take_rows(X, some), take_rows(Y, some)
+    of_x = _correlate_with_first([fit.d.f for fit in fits], x, d)
+    of_y = _correlate_with_first([fit.d.g for fit in fits], y, d)
+    signs = [row[: fit.d.n_components] for row, fit in zip(np.where(of_x < 0, -1.0, 1.0), fits, strict=True)]
+    aligned = [replace(fit, F=fit.F * sign, G=fit.G * sign) for fit, sign in zip(fits, signs, strict=True)]
+    return aligned, np.clip(of_x * of_y, 0, 1)
 
 
-def _correlate_functions(one: Any, other: Any, values: Any, d: int) -> np.ndarray:
-    """Correlate functions component by component; 0 where one of them is constant or missing."""
-    functions = (one.accept_unknown(), other.accept_unknown())
-    a, b = (pad_columns(_standardise_columns(np.nan_to_num(function(values))), d) for function in functions)
-    return (a * b).mean(axis=0)
+def _correlate_with_first(functions: Sequence[Any], values: Any, d: int) -> np.ndarray:
+    """Correlate functions component by component with the first; 0 where one of them is constant or missing."""
+    columns = [
+        pad_columns(_standardise_columns(np.nan_to_num(function.accept_unknown()(values))), d) for function in functions
+    ]
+    return np.array([(columns[0] * own).mean(axis=0) for own in columns])
 
 
 def _find_variance_inflation(agreement: np.ndarray, trains: list[np.ndarray]) -> np.ndarray:
