@@ -163,8 +163,8 @@ class LabelFunctions(PrincipalFunctions):
         if self.unknown == "error" and (found < 0).any():
             unknown = wanted[int(np.argmax(found < 0))]
             raise ValueError(
-                f"The label {short_repr(unknown)} is not among those of the fit: give one that is, "
-                'or use handle_unknown="nan" to get NaN instead.'
+                f"The label {short_repr(unknown)} is not among those of the fit: give one that is, or use "
+                'handle_unknown="missing" to treat it like a missing one, or "nan" to get NaN instead.'
             )
         return np.where((found < 0)[:, None], self._find_unknown_values(), self.values[found])
 

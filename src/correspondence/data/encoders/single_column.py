@@ -301,7 +301,10 @@ class Category(ColumnEncoder):
         is_gone = find_missing(column)[unknown]
         if not self.is_unknown_accepted and not is_gone.all():
             label = short_repr(column.tolist()[unknown[~is_gone][0]])
-            raise ValueError(f"has the label {label}, which was not in the fit: leave it out.")
+            raise ValueError(
+                f"has the label {label}, which was not in the fit. Leave it out, or use "
+                'handle_unknown="missing" to treat it like a missing one.'
+            )
         known = np.flatnonzero(codes >= 0)
         shape = (len(codes), self.width)
         rows = sp.csr_array((np.ones(len(known)), (known, codes[known])), shape=shape)
