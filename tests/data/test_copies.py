@@ -6,6 +6,7 @@ import polars as pl
 import pytest
 import scipy.sparse as sp
 
+from correspondence.data.coincidences import find_least_chance
 from correspondence.data.copies import find_copies, resolve_groups, take_firsts
 
 LETTERS = np.array(list("abcde"), dtype=object)
@@ -117,6 +118,17 @@ class TestRepetitionsByNature:
         y = x - 100 + 10 * rng.normal(size=1000)
         assert find_copies(x.round(digits), y.round(digits)).n_copies <= 4
 
+    def test_rounded_numbers_that_determine_the_other_columns(self, rng):
+        height = (170 + 10 * rng.normal(size=300)).round(1)
+        size = np.where(height > 170, "tall", "small")
+        X = pd.DataFrame({"cm": height, "inch": (height / 2.54).round(2), "size": size})
+        assert find_copies(X, rng.normal(size=300)).n_copies == 0
+        days = pd.Series(pd.Timestamp("2015-01-01") + pd.to_timedelta(rng.integers(0, 2000, 300), "D"))
+        dates = pd.DataFrame({"date": days, "year": days.dt.year, "month": days.dt.month_name()})
+        assert find_copies(dates, rng.normal(size=300)).n_copies == 0
+        rows = np.r_[np.arange(300), np.tile(np.arange(100), 3)]
+        assert find_copies(X.iloc[rows], rng.normal(size=300)[rows]).n_copies == 400
+
     def test_a_constant(self):
         assert find_copies(np.ones((50, 2)), np.ones(50)).groups is None
 
@@ -167,6 +179,23 @@ class TestTextsAndImages:
         found = find_copies(images, texts)
         assert found.codes[0] == found.codes[1] == found.codes[2]
         assert found.n_copies == 3
+
+
+@pytest.mark.parametrize(
+    ("values", "chance"),
+    [
+        ([0.0, 0.1, 0.4, np.nan, 0.9], 0.1),
+        ([0.0, 1 / 3, np.pi], 0),
+        ([0, 20, 80], 0.2),
+        ([3, 3], 1),
+        ([np.nan], 1),
+        ([-1e300, 1e300], 0),
+        ([0, 2**62, -(2**62)], 0),
+        (np.array(["2020-01-01", "2020-01-04", "NaT", "2020-01-10"], dtype="M8[ns]").astype(np.int64), 0.25),
+    ],
+)
+def test_the_least_chance_of_equal_numbers(values, chance):
+    assert find_least_chance(np.array(values)) == pytest.approx(chance)
 
 
 def test_resolve_groups(numbers):

@@ -9,7 +9,8 @@ it is improbable, by two rules for rows of columns:
    not make their own values look frequent.
 2. Columns are not independent, and the rows that agree in all columns but one show how often rows agree by nature: if
    column j of two rows that agree otherwise is equal with the probability c, pairs of rows that differ in it alone are
-   (1 - c) / c times as many as those that agree in all. There must be clearly more repetitions than that.
+   (1 - c) / c times as many as those that agree in all. There must be clearly more repetitions than that, and than
+   rounding explains if a number such as 171.3 determines all other columns (its bin, or the same in inches).
 
 A third rule finds copies of rows of few values, none of which is improbable by itself. However columns depend on each
 other, rows drawn independently make the numbers f_t of different rows that occur t times obey t E[f_t]^2 <= (t + 1)
@@ -35,21 +36,23 @@ import narwhals as nw
 import numpy as np
 import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
-from scipy.stats import poisson
 
 from correspondence._util.arguments import as_frame, count_observations, series_to_array, take_rows, to_array
 from correspondence._util.text import short_repr
+from correspondence.data.coincidences import (
+    MIN_TIMES_EXPECTED,
+    count_explained,
+    estimate_chance,
+    find_least_chance,
+    has_copies_among,
+    is_improbable,
+)
 from correspondence.data.encoders.text import WORD_PATTERN, is_text
 from correspondence.data.splits import encode_groups
 
 __all__ = ["DUPLICATES", "Copies", "find_copies", "is_duplicates", "resolve_groups", "take_firsts"]
 
 DUPLICATES = "duplicates"
-MAX_CHANCE = 0.01  # probability with which a row that is no copy may be taken for one
-MAX_EXPECTED_ROWS = 1.0  # expected by chance; a row that is expected more often is repeated by nature
-MIN_TIMES_EXPECTED = 3.0  # repetitions must be this many times those that rows differing in one column explain
-MIN_STANDARD_ERRORS = 1.0  # by which rows that occur twice must be too many for independent draws
-SURE_STANDARD_ERRORS, MIN_TIMES_EXPECTED_OF_SURE = 3.0, 1.6  # the same beyond doubt, when fewer repetitions will do
 MAX_MEAN_TIMES = 20.0  # where rows occur more often than this on average, they are values observed many times
 FEW_DIFFERENT, MAX_MEAN_TIMES_OF_FEW = 40, 3.0  # the same for so few different rows, whose frequencies say little
 MAX_BLOCKS = 20  # columns of wide tables are judged in so many blocks
@@ -226,11 +229,14 @@ class _Rows:
 
     hashes: list[np.ndarray]
     are_numbers: list[bool]
+    least_chances: list[float]
+    """How probable two equal values are at least, as numbers are rounded; 0 for labels."""
 
     @classmethod
     def join(cls, sides: Sequence[_Rows]) -> _Rows:
         hashes = [_mix_bits(h + np.uint64(k)) for k, side in enumerate(sides) for h in side.hashes]
-        return cls(hashes, [is_number for side in sides for is_number in side.are_numbers])
+        least_chances = [chance for side in sides for chance in side.least_chances]
+        return cls(hashes, [is_number for side in sides for is_number in side.are_numbers], least_chances)
 
     @property
     def is_label(self) -> bool:
@@ -252,10 +258,11 @@ class _Rows:
             return np.arange(n)
         blocks = [hashes[first] for hashes in self._join_blocks()]
         numbers = [any(part) for part in self._split(self.are_numbers)]
-        is_rare = (times > 1) & _is_improbable(times, n * _estimate_chance(blocks, numbers, d))
-        explained = _count_explained(keys[first], blocks, times)
+        is_rare = (times > 1) & is_improbable(times, n * estimate_chance(blocks, numbers, d))
+        least_chances = [float(np.prod(part)) for part in self._split(self.least_chances)]
+        explained = count_explained(keys[first], blocks, times, least_chances)
         pairs = times * (times - 1.0) / 2
-        if _has_copies_among(times, pairs.sum(), explained):
+        if has_copies_among(times, pairs.sum(), explained):
             return _link_to_first(keys, (times > 1)[inverse])
         if pairs[is_rare].sum() <= MIN_TIMES_EXPECTED * explained:
             return np.arange(n)
@@ -276,58 +283,6 @@ def _sum_hashes(hashes: Sequence[np.ndarray]) -> np.ndarray:
     for h in hashes:
         total += h  # modulo 2^64
     return total
-
-
-def _estimate_chance(blocks: list[np.ndarray], are_numbers: list[bool], d: int) -> np.ndarray:
-    """Estimate how probable each of d different rows is, if columns are independent."""
-    chance = np.ones(d)
-    for values, is_number in zip(blocks, are_numbers, strict=True):
-        inverse, counts = np.unique(values, return_inverse=True, return_counts=True)[1:]
-        others = counts[inverse] - 1
-        # A number that no other row has is as probable as others of its column; a label may be one of many rare ones.
-        unseen = _estimate_collisions(counts) + 1 / d**2 if is_number else 0.5 / d
-        chance *= np.where(others > 0, others / (d - 1), unseen)
-    return chance
-
-
-def _estimate_collisions(counts: np.ndarray) -> float:
-    """Estimate the probability with which two rows have the same value, from how often each value occurs."""
-    d = counts.sum()
-    return float((counts * (counts - 1.0)).sum() / (d * (d - 1)))
-
-
-def _is_improbable(times: np.ndarray, expected: np.ndarray) -> np.ndarray:
-    """Tell whether rows are repeated more often than chance explains."""
-    return (expected <= MAX_EXPECTED_ROWS) & (poisson.sf(times - 2, expected) <= MAX_CHANCE)
-
-
-def _has_copies_among(times: np.ndarray, pairs: float, explained: float) -> bool:
-    """Tell whether rows occur t times too often for independent draws, given how many occur t - 1 and t + 1 times.
-
-    If a row occurs a Poisson number of times with its own mean m, t! E[f_t] is the sum of m^t exp(-m) over all rows,
-    whose logarithm is convex in t by the inequality of Cauchy and Schwarz, whatever the means are. Where that is broken
-    beyond doubt, it is enough that there are more pairs of equal rows than explained.
-    """
-    counts = np.bincount(times, minlength=3)
-    t = np.arange(2, len(counts))
-    own, less, more = (part + 0.5 for part in (counts[2:], counts[1:-1], np.r_[counts[3:], 0]))  # 1/2 avoids log 0
-    excess = np.log(t / (t + 1) * own**2 / (less * more)) / np.sqrt(4 / own + 1 / less + 1 / more)
-    if pairs > MIN_TIMES_EXPECTED * explained and excess[0] > MIN_STANDARD_ERRORS:
-        return True
-    return bool(pairs > MIN_TIMES_EXPECTED_OF_SURE * explained and excess.max() > SURE_STANDARD_ERRORS)
-
-
-def _count_explained(keys: np.ndarray, blocks: list[np.ndarray], times: np.ndarray) -> float:
-    """Count the pairs of equal rows that pairs of rows which differ in one block only explain."""
-    explained = 0.0
-    for values in blocks:
-        inverse = np.unique(keys - values, return_inverse=True)[1]
-        alike = np.bincount(inverse, times)
-        differing = ((alike**2).sum() - (times.astype(float) ** 2).sum()) / 2
-        equal = _estimate_collisions(np.unique(values, return_counts=True)[1])
-        if differing > 0 and equal < 1:
-            explained = max(explained, differing * equal / (1 - equal))
-    return explained
 
 
 def _mix_bits(values: np.ndarray) -> np.ndarray:
@@ -362,7 +317,7 @@ class _ItemRows:
         for i in repeated:
             own = self.items[first[i]]
             shares = [max(counts[item] - 1, 0.5) / d for item in own] if not self._is_long(first[i]) else [0.0]
-            is_rare[i] = len(own) > 0 and _is_improbable(times[i], np.array(n * np.prod(shares)))
+            is_rare[i] = len(own) > 0 and is_improbable(times[i], np.array(n * np.prod(shares)))
         return _link_to_first(self.keys, is_rare[inverse])
 
     def _is_long(self, row: int) -> bool:
@@ -396,10 +351,10 @@ def _read_side(values: Any, name: str) -> _Rows | _ItemRows | _Pictures:
     columns = list(frame.iter_columns()) if frame is not None else _list_columns(values)
     read = [_read_column(column) for column in columns]
     # A label of each row's own says which row it is, not what it is.
-    kept = [(codes, is_number) for codes, is_number in read if is_number or codes.max(initial=0) + 1 < len(codes)]
-    kept = kept or read
-    mixed = [_mix_bits(codes.view(np.uint64) + np.uint64(j << 40)) for j, (codes, _) in enumerate(kept)]
-    return _Rows([_mix_bits(h ^ np.uint64(j)) for j, h in enumerate(mixed)], [is_number for _, is_number in kept])
+    kept = [each for each in read if each[1] or each[0].max(initial=0) + 1 < len(each[0])] or read
+    mixed = [_mix_bits(codes.view(np.uint64) + np.uint64(j << 40)) for j, (codes, *_) in enumerate(kept)]
+    hashes = [_mix_bits(h ^ np.uint64(j)) for j, h in enumerate(mixed)]
+    return _Rows(hashes, [is_number for _, is_number, _ in kept], [chance for *_, chance in kept])
 
 
 def _list_columns(values: Any) -> list[Any]:
@@ -408,22 +363,23 @@ def _list_columns(values: Any) -> list[Any]:
     return [values] if values.ndim == 1 else list(values.T)
 
 
-def _read_column(column: Any) -> tuple[np.ndarray, bool]:
-    """Return whole numbers that are equal where the values are, and whether these are numbers; missing is a value."""
+def _read_column(column: Any) -> tuple[np.ndarray, bool, float]:
+    """Return codes that are equal where values are, whether these are numbers, and the least chance of equal ones."""
     values = series_to_array(column) if isinstance(column, nw.Series) else column
     if isinstance(column, nw.Series) and not (column.dtype.is_numeric() or column.dtype.is_temporal()):
         values = np.fromiter(column.to_list(), dtype=object, count=len(column))
     if values.dtype.kind == "f":
         floats = values.astype(np.float64) + 0.0  # turns -0 into 0
         floats[np.isnan(floats)] = np.nan
-        return floats.view(np.int64), True
+        return floats.view(np.int64), True, find_least_chance(floats)
     if values.dtype.kind in "iumM":
-        return np.ascontiguousarray(values).astype(np.int64), True
+        codes = np.ascontiguousarray(values).astype(np.int64)
+        return codes, True, find_least_chance(codes)
     seen: dict[Any, int] = {}
     listed = [None if _is_missing(value) else value for value in values.tolist()]
     codes = np.fromiter((seen.setdefault(value, len(seen)) for value in listed), np.int64, len(listed))
     are_numbers = all(isinstance(value, int | float) and not isinstance(value, bool) for value in seen)
-    return codes, are_numbers
+    return codes, are_numbers, 0.0
 
 
 def _is_missing(value: Any) -> bool:
