@@ -74,6 +74,7 @@ def test_types_are_told(wines, save):
         "y: labels, 3 different (grade)",
         "Not used: id, which looks like an id.",
         "grade is taken as labels: 3 different whole numbers; --numbers grade takes it as numbers.",
+        "4 of 5 columns take part, not id.",
     ]
     assert data.y.values.tolist() == [str(grade) for grade in wines["grade"]]
     assert data_of(save(wines), y=["grade"], numbers=["grade"]).lines[1] == "y: numbers (grade)"
@@ -144,6 +145,9 @@ def test_two_columns_beside_an_id(save):
     data = data_of(save(frame))
     assert (data.x.name, data.y.name) == ("sex", "tea")
     assert data.notes == ("Not used: key, which looks like an id.",)
+    assert [(fact.kind, fact.is_used, fact.n_different) for fact in data.facts if fact.column == "key"] == [
+        ("id", False, 4)
+    ]
 
 
 def test_an_id_is_used_if_asked_for(save):
@@ -636,7 +640,7 @@ def test_words_are_found_once(save, wines, tmp_path, monkeypatch):
         names=analysis.names,
         x_labels=[f"row {i}" for i in analysis.data.ids],
         title="wines",
-        about=analysis.sentences,
+        about=[*analysis.sentences, *analysis.data.coverage],
     )
     assert len(calls) == 2
     assert (tmp_path / "again.html").read_bytes() == page

@@ -137,6 +137,7 @@ def test_what_is_said(file, run, tmp_path):
         "x: 2 columns of numbers (acidity, sugar)",
         "y: labels, 3 different (grade)",
         "Not used: name, which looks like an id.",
+        "3 of 4 columns take part, not name.",
     ]
     summary = json.loads((tmp_path / "out" / "summary.json").read_text(encoding="utf-8"))
     for text in (*summary["sentences"], str((tmp_path / "out").resolve()), *RESULT_FILES):

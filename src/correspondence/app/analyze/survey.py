@@ -163,10 +163,11 @@ def read_survey(request: Request) -> SurveyData | None:
     file = read_file(request.file, request.readings)
     frame = nw.from_native(file.frame)
     request.check_columns(frame.columns, request.file)
-    useful, notes = find_useful_columns(frame, [name for name in frame.columns if name not in request.other_columns])
+    others = [name for name in frame.columns if name not in request.other_columns]
+    useful, notes, unused = find_useful_columns(frame, others)
     if request.x:  # y is the only other column, unless there are several or none
         is_survey = len(request.x) > 1 and sum(name not in request.x for name in useful) != 1
-        useful, notes = (list(request.x), ()) if is_survey else ([], ())
+        useful, notes, unused = (list(request.x) if is_survey else []), (), ()
     if len(useful) <= (1 if request.x else 2):
         return None
     complete = request.find_rows(frame, useful)
@@ -179,7 +180,7 @@ def read_survey(request: Request) -> SurveyData | None:
         remarks.append(f"Dates are taken as days: {list_names(dates, 5)}.")
     answers = [fact.column for fact in facts if fact.kind in KINDS_OF_ANSWERS and fact.is_used]
     used = [fact.column for fact in facts if fact.column not in left_out and fact.is_used]
-    facts = [replace(fact, is_used=fact.column in used) for fact in facts]
+    facts = [*(replace(fact, is_used=fact.column in used) for fact in facts), *unused]
     n_missing = int((~complete).sum())
     if n_missing:
         remarks.append(f"{n_missing:,} of {len(frame):,} rows are left out: they have missing values.")

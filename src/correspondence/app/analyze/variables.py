@@ -59,6 +59,7 @@ class Roles(NamedTuple):
     x: list[str]
     y: list[str]
     notes: tuple[str, ...] = ()
+    unused: tuple[ColumnFacts, ...] = ()
 
 
 def frame_roles(frame: nw.DataFrame, x: Sequence[str], y: Sequence[str], named: Sequence[str], path: Any) -> Roles:
@@ -73,7 +74,7 @@ def frame_roles(frame: nw.DataFrame, x: Sequence[str], y: Sequence[str], named: 
     if x and y:
         return Roles(x, y)
     is_choice = len(free) + bool(x) + bool(y) > 2  # if not, what looks like an id must be a variable
-    useful, notes = find_useful_columns(frame, free) if is_choice else (free, ())
+    useful, notes, unused = find_useful_columns(frame, free) if is_choice else (free, (), ())
     if not y:
         wanted = 1 if x else 2
         if len(useful) != wanted:
@@ -81,17 +82,25 @@ def frame_roles(frame: nw.DataFrame, x: Sequence[str], y: Sequence[str], named: 
                 f"--y must name at least one column of {path}, which has {list_names(frame.columns, 20)}; "
                 "for a table of counts write --table."
             )
-        return Roles(x or useful[:1], useful[-1:], notes)
+        return Roles(x or useful[:1], useful[-1:], notes, unused)
     if not useful:
         raise ValueError(f"--x must name at least one column of {path}, which has {list_names(frame.columns, 20)}.")
-    return Roles(useful, y, notes)
+    return Roles(useful, y, notes, unused)
 
 
-def find_useful_columns(frame: nw.DataFrame, names: list[str]) -> tuple[list[str], tuple[str, ...]]:
-    """Return the columns that can be used as variables, and remarks on the others."""
+def find_useful_columns(
+    frame: nw.DataFrame, names: list[str]
+) -> tuple[list[str], tuple[str, ...], tuple[ColumnFacts, ...]]:
+    """Return the columns that can be used as variables, remarks on the others, and what those are."""
     ids = [name for name in names if _names_rows(frame[name], name)]
     notes = [f"Not used: {name or 'the first column'}, which looks like an id." for name in ids[:5]]
-    return [name for name in names if name not in ids], tuple(notes)
+    return [name for name in names if name not in ids], tuple(notes), tuple(_describe_id(frame[name]) for name in ids)
+
+
+def _describe_id(column: nw.Series) -> ColumnFacts:
+    """Describe a column that names the rows."""
+    values = [value for value in list_values(column) if value is not None and value != ""]
+    return ColumnFacts(column.name, "id", False, len(column) - len(values), len(set(values)))
 
 
 def _names_rows(column: nw.Series, name: str) -> bool:

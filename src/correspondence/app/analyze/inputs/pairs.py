@@ -87,7 +87,8 @@ def read_frame_pairs(request: Request) -> Data:
     n_missing = int((~complete).sum())
     if request.weights is not None:
         weights = convert_for_numpy(rows.select(request.weights))[:, 0]
-        return replace(count_weighted_pairs(request, x, y, weights, notes, n_missing), readings=file.readings)
+        counted = count_weighted_pairs(request, x, y, weights, notes, n_missing)
+        return replace(counted, unused=roles.unused, readings=file.readings)
     return Data(
         "pairs",
         x,
@@ -97,6 +98,7 @@ def read_frame_pairs(request: Request) -> Data:
         rows[request.groups].to_list() if request.groups is not None else None,
         notes=notes,
         n_missing=n_missing,
+        unused=roles.unused,
         readings=file.readings,
     )
 

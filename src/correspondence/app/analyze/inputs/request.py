@@ -103,6 +103,8 @@ class Data:
         The number of rows left out because values are missing.
     size : int, optional
         The height and width of images.
+    unused : tuple of ColumnFacts
+        The columns of the file that look like ids and are in neither variable.
     readings : Readings
         How texts with two readings were read, for other files that are to be read in the same way.
     """
@@ -117,6 +119,7 @@ class Data:
     notes: tuple[str, ...] = ()
     n_missing: int = 0
     size: int | None = None
+    unused: tuple[ColumnFacts, ...] = ()
     readings: Readings = AS_SUGGESTED
 
     @property
@@ -137,8 +140,8 @@ class Data:
 
     @property
     def facts(self) -> list[ColumnFacts]:
-        """What each column of x and y is taken for."""
-        return [*self.x.facts, *self.y.facts]
+        """What each column of x and y is taken for, and those that are in neither because they look like ids."""
+        return [*self.x.facts, *self.y.facts, *self.unused]
 
     @property
     def coverage(self) -> list[str]:
