@@ -108,6 +108,12 @@ class AnswerPairs:
     products: np.ndarray
     given_up: dict[int, int]
 
+    def list_counts(self, j: int) -> dict[Any, float]:
+        """Return how often each answer of a column occurs."""
+        start = sum(map(len, self.answers[:j]))
+        own = self.answers[j]
+        return dict(zip(own, self.sums[start : start + len(own)].tolist(), strict=True))
+
     def find_places(self, answers: Sequence[Sequence[Any]]) -> np.ndarray:
         """Return the position of each own answer among others."""
         places, start = [], 0

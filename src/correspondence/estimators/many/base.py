@@ -37,7 +37,7 @@ from correspondence.estimators.many.conventions import find_label_features
 from correspondence.estimators.many.imputing import fit_gap_filler
 from correspondence.estimators.many.judging import JudgedColumns
 from correspondence.estimators.many.reading import ReadTable, find_active_rows, find_rows, name_rows, select_columns
-from correspondence.estimators.many.sources import read_source
+from correspondence.estimators.many.sources import ReadSource
 from correspondence.estimators.many.supplementary import SupplementaryVariables, place_variables
 from correspondence.results.points import CategoryMeans, Points
 
@@ -60,6 +60,10 @@ class ManyColumnsEstimator(JudgedColumns, TransformerMixin, BaseEstimator):
     @abstractmethod
     def _read_columns(self, columns: dict[Any, Any], weights: np.ndarray | None) -> ReadTable:
         """Read the active columns."""
+
+    @abstractmethod
+    def _read_source(self, X: Any, supplementary: Iterable[Any] | None) -> ReadSource:
+        """Read the active columns of a table that is not in memory."""
 
     @abstractmethod
     def _set_results(self, analysis: ColumnAnalysis) -> None:
@@ -204,7 +208,7 @@ class ManyColumnsEstimator(JudgedColumns, TransformerMixin, BaseEstimator):
         for name, value in given.items():
             if value is not None:
                 raise ValueError(f"{name} must be None for a table that is not in memory. Read the table first.")
-        read = read_source(X, supplementary, self.missing, self.handle_unknown)
+        read = self._read_source(X, supplementary)
         self._fit_moments(read.features, read.moments)
 
     def _remember_names(self, names: list[Any]) -> None:

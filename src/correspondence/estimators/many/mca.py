@@ -17,6 +17,7 @@ from correspondence.estimators.many.analysis import ColumnAnalysis
 from correspondence.estimators.many.base import ManyColumnsEstimator
 from correspondence.estimators.many.conventions import apply_convention, compute_eta2
 from correspondence.estimators.many.reading import ReadTable, list_given_names, read_labels
+from correspondence.estimators.many.sources import ReadSource, read_source
 from correspondence.results.points import Points
 
 __all__ = ["MCA"]
@@ -108,6 +109,9 @@ class MCA(ManyColumnsEstimator):
 
     def _read_columns(self, columns: dict[Any, Any], weights: np.ndarray | None) -> ReadTable:
         return read_labels(columns, self.missing, self.handle_unknown, weights)
+
+    def _read_source(self, X: Any, supplementary: Iterable[Any] | None) -> ReadSource:
+        return read_source(X, supplementary, self.missing, self.handle_unknown)
 
     @property
     def _row_divisor(self) -> float:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from typing import Any, ClassVar
@@ -19,8 +19,10 @@ from correspondence.estimators.many.analysis import ColumnAnalysis
 from correspondence.estimators.many.base import ManyColumnsEstimator
 from correspondence.estimators.many.conventions import compute_eta2, find_label_features
 from correspondence.estimators.many.groups import GroupedColumns, find_group_axes, relate_groups
+from correspondence.estimators.many.mixed_sources import read_mixed_source
 from correspondence.estimators.many.reading import ReadTable, read_mixed
 from correspondence.estimators.many.smoothing import add_curves, choose_smoothing, penalise_blocks
+from correspondence.estimators.many.sources import ReadSource
 from correspondence.results.points import ActiveNumbers, CategoryMeans, Points
 
 __all__ = ["MixedCA"]
@@ -119,6 +121,18 @@ class MixedCA(ManyColumnsEstimator):
     def _read_columns(self, columns: dict[Any, Any], weights: np.ndarray | None) -> ReadTable:
         table = read_mixed(columns, self.missing, self.handle_unknown, weights)
         return add_curves(table) if self.numeric == "smooth" else table
+
+    def _read_source(self, X: Any, supplementary: Iterable[Any] | None) -> ReadSource:
+        if self.numeric == "smooth":
+            raise ValueError(
+                'numeric must be "linear" for a table that is not in memory, got "smooth". Read some rows of it first.'
+            )
+        return read_mixed_source(X, supplementary, self.missing, self.handle_unknown)
+
+    def _fit_source(self, X: Any, *more: Any) -> None:
+        super()._fit_source(X, *more)
+        if self.groups is not None:
+            self._relate_groups({})
 
     @property
     def _row_divisor(self) -> float:
@@ -220,14 +234,14 @@ class MixedCA(ManyColumnsEstimator):
     def _relate_groups(self, others: dict[Any, Any]) -> None:
         """Relate active groups, and those of supplementary columns, to the axes and to each other."""
         analysis = self._analysis
-        assert analysis.arrays is not None
         members = {name for own in (self.groups or {}).values() for name in ([own] if isinstance(own, str) else own)}
         wanted = {name: column for name, column in others.items() if name in members}
-        features, arrays, moments, blocks = analysis.features, analysis.arrays, analysis.moments, analysis.blocks
+        features, moments, blocks = analysis.features, analysis.moments, analysis.blocks
         if wanted:
+            assert analysis.arrays is not None
             table = read_mixed(wanted, "average", "missing", analysis.weights, min_columns=1)
             features = replace(features, columns=(*features.columns, *table.features.columns))
-            arrays = [*arrays, *table.arrays]
+            arrays = [*analysis.arrays, *table.arrays]
             moments = freeze_moments(compute_feature_moments(features, arrays, analysis.weights))
             passive = [self._weigh_number(block, moments) for block in features.blocks[len(blocks) :]]
             own = [block.name for block in passive]

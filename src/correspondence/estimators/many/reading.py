@@ -23,13 +23,17 @@ from correspondence.data.column_summary import summarise_column
 __all__ = [
     "MANY_ANSWERS",
     "ReadTable",
+    "are_equal_ends",
     "leave_out_useless",
     "list_given_names",
     "name_rows",
     "read_labels",
     "read_mixed",
+    "refuse_few_columns",
     "select_columns",
+    "warn_of_constants",
     "warn_of_left_out",
+    "warn_of_unused_kinds",
 ]
 
 MANY_NUMBERS = 30  # different numbers in a column, which are hardly answers
@@ -262,6 +266,23 @@ def warn_of_left_out(message: str) -> None:
     warnings.warn(message, LeftOut, stacklevel=find_user_stacklevel())
 
 
+def warn_of_unused_kinds(kinds: Mapping[Any, str]) -> None:
+    """Warn of columns that are left out, whose names lead to what they are."""
+    reasons: dict[str, list[Any]] = {}
+    for key, kind in kinds.items():
+        reasons.setdefault(kind, []).append(key)
+    for kind, names in reasons.items():
+        warn_of_left_out(
+            f"Left out, because they are of the kind {kind!r}: column(s) {list_names(names, 5, show=repr)}."
+        )
+
+
+def warn_of_constants(names: list[Any]) -> None:
+    """Warn of columns that are left out because they do not vary, if there are any."""
+    if names:
+        warn_of_left_out(f"Left out, because they have one value only: column(s) {list_names(names, 5, show=repr)}.")
+
+
 def read_mixed(
     columns: Mapping[Any, Any],
     missing: str,
@@ -285,7 +306,7 @@ def read_mixed(
     """
     numbers: dict[Any, Any] = {}
     labels: dict[Any, Answers] = {}
-    reasons: dict[str, list[Any]] = {}
+    unused: dict[Any, str] = {}
     for key, column in columns.items():
         where = f"Column {short_repr(key)} of X"
         is_series = isinstance(column, nw.Series)
@@ -296,14 +317,12 @@ def read_mixed(
         elif kind.kind in ("label", "boolean"):
             labels[key] = list_answers(column, str(key))
         else:
-            reasons.setdefault(kind.kind, []).append(key)
-    for reason, names in reasons.items():
-        text = f"Left out, because they are of the kind {reason!r}: column(s) {list_names(names, 5, show=repr)}."
-        warn_of_left_out(text)
+            unused[key] = kind.kind
+    warn_of_unused_kinds(unused)
     is_missing = {key: np.isnan(values) for key, (values, _) in numbers.items()}
     is_missing |= {key: codes == MISSING_CODE for key, (codes, _, _) in labels.items()}
     if not is_missing:
-        _refuse_few(0)
+        refuse_few_columns(0)
     n = len(next(iter(is_missing.values())))
     rows = _find_rows(is_missing, missing, n)
     share = (np.ones(n) if weights is None else check_weights(weights, n, "sample_weight"))[rows]
@@ -312,11 +331,10 @@ def read_mixed(
     }
     made |= {key: _make_number_column(key, values, reader, rows, share) for key, (values, reader) in numbers.items()}
     constant = [key for key in columns if key in made and _is_constant(*made[key], share)]
-    if constant:
-        warn_of_left_out(f"Left out, because they have one value only: column(s) {list_names(constant, 5, show=repr)}.")
+    warn_of_constants(constant)
     ordered = [made[key] for key in columns if key in made and key not in constant]
     if len(ordered) < min_columns:
-        _refuse_few(len(ordered))
+        refuse_few_columns(len(ordered))
     features = ManyColumns(tuple(column for column, _ in ordered), handle_unknown)
     return ReadTable(features, [values for _, values in ordered], rows)
 
@@ -334,8 +352,14 @@ def _is_constant(column: FeatureColumn, values: np.ndarray, share: np.ndarray) -
     if isinstance(column, LabelColumn):
         return column.width < 2
     known = values[~np.isnan(values) & (share > 0)]
-    return not len(known) or bool(np.ptp(known) <= 1e-15 * np.abs(known).max())
+    return not len(known) or are_equal_ends(known.min(), known.max())
 
 
-def _refuse_few(n: int) -> NoReturn:
+def are_equal_ends(low: float, high: float) -> bool:
+    """Say whether the least and the greatest number of a column differ by rounding only."""
+    return bool(high - low <= 1e-15 * max(abs(low), abs(high)))
+
+
+def refuse_few_columns(n: int) -> NoReturn:
+    """Say that too few columns vary."""
     raise ValueError(f"X must have at least two columns that vary, got {n}. For two variables use decompose(x, y).")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -20,7 +20,14 @@ from correspondence.data.pairs.opening import open_source, translate_engine_erro
 from correspondence.data.pairs.pairs import Pairs
 from correspondence.estimators.many.reading import MANY_ANSWERS, leave_out_useless, list_given_names, warn_of_left_out
 
-__all__ = ["ReadSource", "find_source_columns", "read_source"]
+__all__ = [
+    "MAX_ANSWERS",
+    "ReadSource",
+    "find_source_columns",
+    "make_counted_column",
+    "read_source",
+    "select_active_names",
+]
 
 SOURCE_POLICIES = ("indicator", "average", "passive", "drop", "error")
 MAX_ANSWERS = 3000  # of all columns together, so that the counts of their pairs fit into memory on every worker
@@ -56,11 +63,11 @@ def read_source(X: Any, supplementary: Iterable[Any] | None, missing: str, handl
             f"missing must be one of {', '.join(SOURCE_POLICIES)} for a table that is not in memory, got {missing!r}."
         )
     source, schema = find_source_columns(X)
-    active = _select_active(list(schema), supplementary)
+    active = select_active_names(list(schema), supplementary)
     while True:
         counts = _count_answers(source, active, missing)
         kept = [j for j in range(len(active)) if j not in counts.given_up]
-        columns = [_make_column(active[j], counts, j, missing, schema[active[j]]) for j in kept]
+        columns = [make_counted_column(active[j], counts.list_counts(j), missing, schema[active[j]]) for j in kept]
         _warn_of_given_up(active, counts)
         useful = leave_out_useless(columns, counts.rows) if columns else []
         if missing != "passive" or len(useful) == len(active):
@@ -82,7 +89,8 @@ def find_source_columns(X: Any) -> tuple[Any, dict[str, Any]]:
     return source, schema
 
 
-def _select_active(names: Sequence[str], supplementary: Iterable[Any] | None) -> list[str]:
+def select_active_names(names: Sequence[str], supplementary: Iterable[Any] | None) -> list[str]:
+    """Return the names of the columns of a source that are not supplementary."""
     wanted = list_given_names(supplementary, "supplementary", "columns")
     absent = [name for name in wanted if name not in names]
     if absent:
@@ -127,10 +135,26 @@ def _merge_sides(limit: int, parts: Sequence[list[AnswerPairs]]) -> list[AnswerP
     return [merge_parts(limit, found)] if found else []
 
 
-def _make_column(name: str, counts: AnswerPairs, j: int, missing: str, dtype: Any) -> LabelColumn:
-    """Make a column of its answers, in the order of an enumeration, or sorted."""
-    start = sum(map(len, counts.answers[:j]))
-    own = dict(zip(counts.answers[j], counts.sums[start:].tolist(), strict=False))
+def make_counted_column(name: str, counts: Mapping[Any, float], missing: str, dtype: Any) -> LabelColumn:
+    """Make a column of answers.
+
+    Parameters
+    ----------
+    name : str
+        The name of the column.
+    counts : dict
+        How often each answer occurs; None is a missing one.
+    missing : str
+        See `MCA`.
+    dtype : narwhals.DType
+        The type of the column: answers of an enumeration have its order, others are sorted.
+
+    Returns
+    -------
+    LabelColumn
+        The column with the shares of its answers.
+    """
+    own = dict(counts)
     n_missing = own.pop(None, 0)
     if missing == "error" and n_missing:
         raise ValueError(
