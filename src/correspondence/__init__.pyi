@@ -73,6 +73,7 @@ from .results.matches import Matches as Matches
 from .results.points import ActiveNumbers as ActiveNumbers
 from .results.points import Bootstrap as Bootstrap
 from .results.points import CategoryMeans as CategoryMeans
+from .results.points import JointAnswers as JointAnswers
 from .results.points import Points as Points
 from .results.points import SupplementaryNumbers as SupplementaryNumbers
 from .results.structure import Structure as Structure

@@ -19,6 +19,7 @@ __all__ = [
     "CategoryMeans",
     "Ellipses",
     "FrameResult",
+    "JointAnswers",
     "Points",
     "SupplementaryNumbers",
     "number_columns",
@@ -240,6 +241,11 @@ class Points(FrameResult):
         is_centre = squares < MIN_CHI2_DISTANCE**2
         return np.where(is_centre, 0.0, self.principal**2 / np.where(is_centre, 1.0, squares))
 
+    @property
+    def quality(self) -> np.ndarray:
+        """Share of the squared distance from the centre that all axes explain together: the sum of the cos2."""
+        return np.asarray(self.cos2.sum(axis=1))
+
     def _collect_columns(self) -> dict[str, np.ndarray]:
         columns = {"label": self.labels}
         columns |= {name: getattr(self, name) for name in ("mass", "chi2_distance", "inertia")}
@@ -337,6 +343,54 @@ class CategoryMeans(Points):
     def contributions(self) -> np.ndarray:
         """Shares of the answers in the inertia of each axis; those of numbers and answers together sum to 1."""
         return self.mass[:, None] * self.standard**2 / self.correlations**2
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class JointAnswers(Points):
+    """Answers in a joint analysis, whose axes explain together how each goes with those of other columns.
+
+    `to_frame` has also the columns quality and joint_contribution.
+
+    Attributes
+    ----------
+    labels, mass, chi2_distance, inertia, standard, correlations
+        See `Points`; distances and inertias are those of the fitted table.
+    explained : ndarray of shape (m,)
+        The part of the inertia of each answer in the tables with other columns that the axes explain.
+    of_pairs : ndarray of shape (m,)
+        The inertia of each answer in the tables with other columns.
+
+    Examples
+    --------
+    >>> import correspondence as co
+    >>> answers = co.datasets.load_poison().drop("Age", "Time", "Sick", "Sex")
+    >>> mca = co.MCA(n_components=2, correction="joint").fit(answers)
+    >>> mca.columns_.labels[4:6].tolist(), mca.columns_.quality[4:6].round(2)
+    (['Abdominals:no', 'Abdominals:yes'], array([1., 1.]))
+    """
+
+    explained: np.ndarray
+    of_pairs: np.ndarray
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        read_only(self, "explained", "of_pairs")
+
+    @property
+    def quality(self) -> np.ndarray:
+        """Share of the inertia in the tables with other columns that all axes explain together."""
+        return np.asarray(self.explained / np.where(self.of_pairs > 0, self.of_pairs, np.inf))
+
+    @property
+    def joint_contributions(self) -> np.ndarray:
+        """Shares of the answers in all that the axes explain."""
+        return np.asarray(self.explained / self.explained.sum())
+
+    def _collect_columns(self) -> dict[str, np.ndarray]:
+        return super()._collect_columns() | {
+            "quality": self.quality,
+            "joint_contribution": self.joint_contributions,
+        }
 
 
 @dataclass(frozen=True, eq=False, repr=False)

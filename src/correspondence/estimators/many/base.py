@@ -38,7 +38,12 @@ from correspondence.estimators.many.imputing import fit_gap_filler
 from correspondence.estimators.many.judging import JudgedColumns
 from correspondence.estimators.many.reading import ReadTable, find_active_rows, find_rows, name_rows, select_columns
 from correspondence.estimators.many.sources import ReadSource
-from correspondence.estimators.many.supplementary import SupplementaryVariables, place_variables
+from correspondence.estimators.many.supplementary import (
+    SupplementaryVariables,
+    compute_vtests,
+    divide_by_share,
+    place_variables,
+)
 from correspondence.results.points import CategoryMeans, Points
 
 __all__ = ["ManyColumnsEstimator"]
@@ -182,11 +187,9 @@ class ManyColumnsEstimator(JudgedColumns, TransformerMixin, BaseEstimator):
         return replace(features, filler=found.filler)
 
     def _place_supplementary(self, X: Any, others: dict[Any, Any], names: np.ndarray, kept: np.ndarray) -> None:
-        placed = (
-            place_variables(others, self.rows_, self._make_supplementary_points) if others else SupplementaryVariables()
-        )
+        placed = self._place_variables(others) if others else SupplementaryVariables()
         self.supplementary_columns_, self.supplementary_numbers_ = placed.columns, placed.numbers
-        self.supplementary_eta2_ = placed.eta2
+        self.supplementary_eta2_, self.supplementary_vtests_ = placed.eta2, placed.vtests
         self.supplementary_rows_ = None
         if len(kept) < len(names):
             rest = np.setdiff1d(np.arange(len(names)), kept)
@@ -196,6 +199,9 @@ class ManyColumnsEstimator(JudgedColumns, TransformerMixin, BaseEstimator):
                 for column in self._analysis.features.columns
             ]
             self.supplementary_rows_ = self._make_row_points(arrays, names[rest])
+
+    def _place_variables(self, columns: dict[Any, Any]) -> SupplementaryVariables:
+        return place_variables(columns, self.rows_, self._make_supplementary_points, self._n_rows)
 
     def _fit_source(
         self, X: Any, sample_weight: Any, supplementary: Any, supplementary_rows: Any, subpopulation: Any
@@ -293,11 +299,15 @@ class ManyColumnsEstimator(JudgedColumns, TransformerMixin, BaseEstimator):
         share = self._analysis.moments.mean[own]
         if self._analysis.is_subpopulation:  # whose answers lie at the mean of their rows times their share in all
             share = self._analysis.axes.mean[own]
-            means = _divide_by_share(self._analysis.axes.covariance[own], share)
-        n = self._analysis.moments.n
-        if n <= 1 and self._analysis.arrays is not None:  # weights that sum to 1 do not say how many rows there are
-            n = len(self._analysis.arrays[0])
-        return np.asarray(means * np.sqrt(_divide_by_share((share * (n - 1))[:, None], 1 - share)))
+            means = divide_by_share(self._analysis.axes.covariance[own], share)
+        return compute_vtests(means, share, self._n_rows)
+
+    @property
+    def _n_rows(self) -> float:
+        """The total weight of the rows; if weights sum to 1, which does not say how many there are, their number."""
+        analysis = self._analysis
+        n = analysis.moments.n
+        return len(analysis.arrays[0]) if n <= 1 and analysis.arrays is not None else n
 
     def transform(self, X: Any) -> np.ndarray:
         """Compute the scores of rows.
@@ -348,7 +358,7 @@ class ManyColumnsEstimator(JudgedColumns, TransformerMixin, BaseEstimator):
             n, m = len(next(iter(given.values()))), len(self.rows_)
             if n != m:
                 raise ValueError(f"columns must have the {m} rows of the fit, got {n}.")
-            placed.append(place_variables(given, self.rows_, self._make_supplementary_points))
+            placed.append(self._place_variables(given))
         if not placed:
             raise ValueError("rows or columns must be given, got neither.")
         return placed[0] if len(placed) == 1 else tuple(placed)
@@ -410,9 +420,3 @@ class ManyColumnsEstimator(JudgedColumns, TransformerMixin, BaseEstimator):
         tags.input_tags.string = True
         tags.input_tags.allow_nan = self.missing not in ("error", "drop")
         return tags
-
-
-def _divide_by_share(values: np.ndarray, share: np.ndarray) -> np.ndarray:
-    """Divide rows by shares; those of answers that nobody gave, or everybody, are NaN."""
-    some = np.where(share > 1e-12, share, np.nan)
-    return np.asarray(values / some[:, None])

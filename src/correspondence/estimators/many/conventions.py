@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -26,7 +26,7 @@ from correspondence._util.arguments import find_user_stacklevel
 from correspondence._util.user_warnings import Inexact
 from correspondence.core.column_blocks import BlockAxes, ColumnBlock, FeatureMoments, whiten_block
 from correspondence.core.sparse_moments import SparseCovariance
-from correspondence.results.points import Points
+from correspondence.results.points import JointAnswers, Points
 
 __all__ = ["Convention", "apply_convention", "compute_eta2", "find_label_features"]
 
@@ -257,9 +257,15 @@ def _find_joint_axes(d: int, axes: BlockAxes, moments: FeatureMoments, burt: _Bu
     total = float((fitted**2).sum())
     if len(burt.kept) < len(burt.S):
         values, V, fitted = _predict_own_blocks(burt, burt.kept, d)
-    squares = (fitted**2).sum(axis=1)
+    squares, predicted = (fitted**2).sum(axis=1), (V**2) @ values**2
+    is_other = ~own[np.ix_(burt.kept, burt.kept)]
+    of_pairs = np.where(is_other, fitted**2, 0).sum(axis=1)
     none = np.full(len(values), np.nan)
-    return _turn_axes(values, V, axes, moments, burt, names, squares, none, total, explained)
+    found = _turn_axes(values, V, axes, moments, burt, names, squares, none, total, explained)
+    # Own blocks are what the axes predict, so that they are no evidence: they are taken off on both sides.
+    return replace(
+        found, columns=JointAnswers(**vars(found.columns), explained=predicted - squares + of_pairs, of_pairs=of_pairs)
+    )
 
 
 def _predict_own_blocks(burt: _Burt, kept: np.ndarray, d: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -58,12 +58,15 @@ class MCA(ManyColumnsEstimator):
     rows_, columns_ : Points
         Coordinates, masses, contributions and qualities of the rows (by the indicator table) and of the answers, which
         are called ``column:answer``.
+        Those of "joint" are `JointAnswers`, whose quality is that of all axes together.
     eta2_ : ndarray of shape (k, d)
         The squared correlation ratio of each column with each axis.
     variables_ : ndarray of shape (k,)
         The names of the columns.
     supplementary_rows_, supplementary_columns_, supplementary_numbers_ : Points or SupplementaryNumbers or None
         What was named as supplementary in the fit.
+    supplementary_vtests_ : ndarray or None
+        The v-tests of supplementary answers: how many standard deviations the mean score of each lies from 0.
     n_axes_imputed_, imputing_errors_ : int and ndarray
         With "impute": the number of axes that fill in missing answers, chosen by the errors of masked answers for
         0, 1, ... axes, where 1 is no better than the shares of the column. `impute` returns the completed table.
@@ -158,5 +161,8 @@ class MCA(ManyColumnsEstimator):
         if self.correction != "indicator":
             distance = np.sqrt(self._analysis.measure_means(membership) / len(self._analysis.blocks))
         unknown = np.full(len(labels), np.nan)
-        standard = barycentres / self.correlations_
+        # In tables of pairs of columns the profile of an answer is the mean of the standard coordinates of the active
+        # answers, which is its barycentre times the correlation: nothing of it is of the answer itself.
+        is_indicator = self.correction == "indicator"
+        standard = barycentres * self.correlations_ / (self.pics_ if is_indicator else np.sqrt(self.inertias_))
         return Points(labels, unknown, distance, unknown, standard, np.sqrt(self.inertias_))

@@ -75,6 +75,8 @@ class MixedCA(ManyColumnsEstimator):
         With `groups`: how groups go with the axes and with each other.
     partial_rows_ : dict
         With `groups`: the name of a group leads to the principal coordinates of the rows as this group sees them.
+    supplementary_rows_, supplementary_columns_, supplementary_numbers_, supplementary_vtests_
+        What was named as supplementary in the fit, and the v-tests of its answers.
     smoothing_ : float
         With "smooth": the strength of the penalty that was chosen.
 

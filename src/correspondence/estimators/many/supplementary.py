@@ -16,7 +16,7 @@ from correspondence.data.column_reading import find_missing, read_array_column, 
 from correspondence.estimators.many.reading import warn_of_left_out
 from correspondence.results.points import Points, SupplementaryNumbers
 
-__all__ = ["SupplementaryVariables", "place_variables"]
+__all__ = ["SupplementaryVariables", "compute_vtests", "divide_by_share", "place_variables"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,15 +31,18 @@ class SupplementaryVariables:
         The correlations of columns of numbers with the axes.
     eta2 : dict
         The name of a column of labels leads to its squared correlation ratios with the axes.
+    vtests : ndarray of shape (m, d), optional
+        How many standard deviations the mean score of each answer lies from 0, if its rows were drawn at random.
     """
 
     columns: Points | None = None
     numbers: SupplementaryNumbers | None = None
     eta2: dict[Any, np.ndarray] = field(default_factory=dict)
+    vtests: np.ndarray | None = None
 
 
 def place_variables(
-    columns: Mapping[Any, Any], rows: Points, make_points: Callable[..., Points]
+    columns: Mapping[Any, Any], rows: Points, make_points: Callable[..., Points], n: float
 ) -> SupplementaryVariables:
     """Place columns by the scores of the rows of the fit.
 
@@ -51,6 +54,8 @@ def place_variables(
         The rows of the fit.
     make_points : callable
         It makes points of labels and of the masses of their rows, an array with a row for each label.
+    n : float
+        The number of rows, or their total weight.
 
     Returns
     -------
@@ -78,9 +83,40 @@ def place_variables(
         eta2[key] = compute_correlation_ratios(own, rows.standard)
     if empty:
         warn_of_left_out(f"Left out, because they have no values: column(s) {list_names(empty, 5, show=repr)}.")
-    points = make_points(to_object_array(labels), np.vstack(memberships)) if labels else None
+    points = vtests = None
+    if labels:
+        membership = np.vstack(memberships)
+        points = make_points(to_object_array(labels), membership)
+        share = membership.sum(axis=1)
+        vtests = compute_vtests(divide_by_share(membership @ rows.standard, share), share, n)
     numbers = SupplementaryNumbers(to_object_array(names), np.array(correlations)) if names else None
-    return SupplementaryVariables(points, numbers, eta2)
+    return SupplementaryVariables(points, numbers, eta2, vtests)
+
+
+def compute_vtests(means: np.ndarray, share: np.ndarray, n: float) -> np.ndarray:
+    """Compare mean standard scores with those of as many rows, drawn at random without replacement.
+
+    Parameters
+    ----------
+    means : ndarray of shape (m, d)
+        The mean scores of the rows that gave each answer.
+    share : ndarray of shape (m,)
+        Their share of all rows.
+    n : float
+        The number of all rows.
+
+    Returns
+    -------
+    ndarray of shape (m, d)
+        Numbers of standard deviations, NaN for answers that nobody gave, or everybody.
+    """
+    return np.asarray(means * np.sqrt(divide_by_share((share * (n - 1))[:, None], 1 - share)))
+
+
+def divide_by_share(values: np.ndarray, share: np.ndarray) -> np.ndarray:
+    """Divide rows by shares; those of answers that nobody gave, or everybody, are NaN."""
+    some = np.where(share > 1e-12, share, np.nan)
+    return np.asarray(values / some[:, None])
 
 
 def correlate_column(values: np.ndarray, rows: Points) -> np.ndarray:
