@@ -34,6 +34,17 @@ def check_answers(mixed, known, d=5):
     assert_same(mixed.vtests_[own, :d], numbered(known, "v.test", d))
 
 
+def check_variables(mixed, known, d=5):
+    """Compare eta2, contributions (eta2 by inertia) and FactoMineR's cos2 (eta2 squared, by the answers but one)."""
+    names = [label.split(":")[0] for label in mixed.columns_.labels]
+    places = [mixed.variables_.tolist().index(name) for name in known["variable"]]
+    eta2 = mixed.eta2_[places, :d]
+    width = np.array([max(names.count(name) - 1, 1) for name in known["variable"]])
+    assert_same(eta2, numbered(known, "coord", d))
+    assert_same(100 * eta2 / mixed.inertias_[:d], numbered(known, "contrib", d))
+    assert_same(eta2**2 / width[:, None], numbered(known, "cos2", d))
+
+
 class TestFamd:
     @pytest.mark.parametrize("variant", ["base", "roww"])
     def test_geomorphology(self, variant):
@@ -43,8 +54,7 @@ class TestFamd:
         check_numbers(mixed, read("geomorphology_FAMD_quantivar", own))
         check_answers(mixed, read("geomorphology_FAMD_qualivar", own))
         known = read("geomorphology_FAMD_var", own)
-        places = [mixed.variables_.tolist().index(name) for name in known["variable"]]
-        assert_same(mixed.eta2_[places, :5], numbered(known, "coord"))
+        check_variables(mixed, known)
 
     def test_supplementary(self):
         frame = data("wine")
@@ -58,6 +68,10 @@ class TestFamd:
         assert_same(mixed.supplementary_rows_.cos2[:, :5], numbered(known, "cos2"))
         known = read("wine_FAMD_sup_quantisup")
         assert_same(mixed.supplementary_numbers_.correlations[:, :5], numbered(known, "coord"))
+        assert_same(mixed.supplementary_numbers_.cos2[:, :5], numbered(known, "cos2"))
+        assert_same(mixed.supplementary_numbers_.cos2[:, :5], numbered(read("wine_FAMD_sup_varsup"), "coord"))
+        assert_same(mixed.supplementary_numbers_.cos2[:, :5] ** 2, numbered(read("wine_FAMD_sup_varsup"), "cos2"))
+        check_variables(mixed, read("wine_FAMD_sup_var"))
 
 
 class TestPca:
@@ -87,10 +101,16 @@ class TestPca:
         assert_same(points.principal[:, :5], numbered(known, "coord"))
         assert_same(points.cos2[:, :5], numbered(known, "cos2"))
         assert_same(points.chi2_distance, known["dist"])
+        assert_same(pca.supplementary_vtests_[:, :5], numbered(known, "v.test"))
         known = read("decathlon_PCA_qualisup_eta2", own)
         assert_same(pca.supplementary_eta2_["Competition"][:5], numbered(known, "eta2")[0])
         known = read("decathlon_PCA_quantisup", own)
         assert_same(pca.supplementary_numbers_.correlations[:, :5], numbered(known, "cor"))
+        assert_same(pca.supplementary_numbers_.cos2[:, :5], numbered(known, "cos2"))
+        if own["variant"] == "roww_indsup":
+            known = read("decathlon_PCA_indsup", own)
+            assert_same(pca.supplementary_rows_.principal[:, :5], numbered(known, "coord"))
+            assert_same(pca.supplementary_rows_.cos2[:, :5], numbered(known, "cos2"))
 
 
 GROUP_SIZES = {"orig": 2, "olf": 5, "vis": 3, "olfag": 10, "gust": 9, "ens": 2}
@@ -116,13 +136,26 @@ class TestMfa:
     def test_rows_and_columns(self, wine):
         prefix, mfa = wine
         check_shared(mfa, prefix)
-        check_numbers(mfa, read(f"{prefix}_quantivar"))
+        known = read(f"{prefix}_quantivar")
+        check_numbers(mfa, known)
+        assert_same(mfa.numbers_.correlations[:, :5], numbered(known, "cor"))
+        known, numbers = read(f"{prefix}_quantivarsup"), mfa.supplementary_numbers_
+        assert_same(numbers.correlations[:, :5], numbered(known, "cor"))
+        assert_same(numbers.cos2[:, :5], numbered(known, "cos2"))
         if prefix == "wine_MFA_mixed":
             known = read("wine_MFA_mixed_qualivar")
             answers = [str(label).split(":", 1)[1] for label in mfa.columns_.labels]
             own = [answers.index(name) for name in known["name"]]
             assert_same(mfa.columns_.principal[own, :5], numbered(known, "coord"))
             assert_same(100 * mfa.columns_.contributions[own, :5], numbered(known, "contrib"))
+            assert_same(mfa.columns_.cos2[own, :5], numbered(known, "cos2"))
+            assert_same(mfa.vtests_[own, :5], numbered(known, "v.test"))
+        else:
+            known, points = read("wine_MFA_qualivarsup"), mfa.supplementary_columns_
+            own = [[str(label).split(":", 1)[1] for label in points.labels].index(name) for name in known["name"]]
+            assert_same(points.principal[own, :5], numbered(known, "coord"))
+            assert_same(points.cos2[own, :5], numbered(known, "cos2"))
+            assert_same(mfa.supplementary_vtests_[own, :5], numbered(known, "v.test"))
 
     def test_groups(self, wine):
         prefix, mfa = wine
@@ -152,6 +185,40 @@ class TestMfa:
         assert_same(ours, numbered(known, "coord"))
         np.testing.assert_allclose(np.mean(list(mfa.partial_rows_.values()), axis=0), mfa.rows_.principal, atol=1e-12)
 
+        within = ((np.stack(list(mfa.partial_rows_.values())) - mfa.rows_.principal)[:, :, :5] ** 2).sum(axis=0)
+        assert_same(100 * within / within.sum(axis=0), numbered(read(f"{prefix}_ind"), "within"))
+
+    def test_partial_answers(self, wine):
+        """The partial points of an answer are the means of those of its rows."""
+        prefix, mfa = wine
+        frame = data("wine")
+        known = read(f"{prefix}_{'qualivarsup' if prefix == 'wine_MFA' else 'qualivar'}_partial")
+        theirs = numbered(known, "coord")
+        pairs = [name.rsplit(".", 1) for name in known["name"]]
+        ours = []
+        for answer, group in pairs:
+            own = (frame.iloc[:, :2] == answer).any(axis=1).to_numpy()
+            ours.append(mfa.partial_rows_[group][own, :5].mean(axis=0))
+        ours = np.array(ours)
+        if prefix == "wine_MFA_mixed":  # of all groups but the one that is not standardised, R's are shifted
+            signs = np.sign((mfa.rows_.principal[:, :5] * numbered(read("wine_MFA_mixed_ind"), "coord")).sum(axis=0))
+            ours = ours * signs
+            shift = np.where([[group != "olf"] for _, group in pairs], theirs - ours, 0)
+            first = next(j for j, (_, group) in enumerate(pairs) if group != "olf")
+            ours = ours + np.where([[group != "olf"] for _, group in pairs], shift[first], 0)
+        assert_same(ours, theirs)
+
+    def test_separate_analyses(self, wine):
+        prefix, mfa = wine
+        frame, known, groups = data("wine"), read(f"{prefix}_separate_eig"), mfa.groups_
+        for name, own in known.groupby("group"):
+            inertias = groups.separate_inertias[groups.labels.tolist().index(name)][: len(own)]
+            assert_same(inertias, (own["eigenvalue"] / own["eigenvalue"].iloc[0])[: len(inertias)])
+            alone = co.MixedCA(standardize=mfa.standardize).fit(frame[list_groups(frame)[name]])
+            share = 2 if name == "orig" else 1  # the two columns of answers are an MCA, whose inertias are means
+            assert_same(alone.inertias_[: len(own)] / share, own["eigenvalue"][: len(alone.inertias_)])
+            assert_same(100 * alone.shares_[: len(own)], own["percentage"][: len(alone.inertias_)])
+
     def test_partial_axes(self, wine):
         prefix, mfa = wine
         known = read(f"{prefix}_partial_axes")
@@ -159,3 +226,7 @@ class TestMfa:
         groups = mfa.groups_.labels.tolist()
         ours = [mfa.groups_.partial_axes[groups.index(group)][int(axis[3:]) - 1, :5] for axis, group in places]
         np.testing.assert_allclose(np.abs(ours), np.abs(numbered(known, "cor")), atol=1e-8)
+        inertias = [mfa.groups_.separate_inertias[groups.index(group)][int(axis[3:]) - 1] for group, axis in places]
+        active = [mfa.groups_.is_active[groups.index(group)] for group, _ in places]
+        contributions = np.square(ours) * np.where(active, inertias, 0)[:, None]
+        assert_same(100 * contributions / contributions.sum(axis=0), numbered(known, "contrib"))  # of the axes written
