@@ -226,7 +226,7 @@ class TestMfa:
         groups = mfa.groups_.labels.tolist()
         ours = [mfa.groups_.partial_axes[groups.index(group)][int(axis[3:]) - 1, :5] for axis, group in places]
         np.testing.assert_allclose(np.abs(ours), np.abs(numbered(known, "cor")), atol=1e-8)
-        inertias = [mfa.groups_.separate_inertias[groups.index(group)][int(axis[3:]) - 1] for group, axis in places]
-        active = [mfa.groups_.is_active[groups.index(group)] for group, _ in places]
+        inertias = [mfa.groups_.separate_inertias[groups.index(group)][int(axis[3:]) - 1] for axis, group in places]
+        active = [mfa.groups_.is_active[groups.index(group)] for _, group in places]
         contributions = np.square(ours) * np.where(active, inertias, 0)[:, None]
         assert_same(100 * contributions / contributions.sum(axis=0), numbered(known, "contrib"))  # of the axes written
