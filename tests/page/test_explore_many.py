@@ -114,6 +114,37 @@ def test_a_smooth_number_has_a_path(tmp_path):
     assert number["bends"][0]
 
 
+def group_columns():
+    survey = co.datasets.load_poison().drop("Age", "Time", "Sick", "Sex")
+    groups = {"symptoms": survey.columns[:5], "food": survey.columns[5:]}
+    return co.MixedCA(2, groups=groups).fit(survey)
+
+
+def test_the_page_has_where_groups_see_the_rows(tmp_path):
+    mixed = group_columns()
+    data = data_of(co.explore(mixed, path=tmp_path / "page.html"))
+    assert [group["name"] for group in data["many"]["groups"]] == ["symptoms", "food"]
+    places = data["arrays"]["groups.places"].reshape(2, 55, 2)
+    expected = np.stack(list(mixed.partial_rows_.values())) / np.sqrt(mixed.inertias_)
+    np.testing.assert_allclose(places, expected, rtol=1e-3, atol=1e-3)
+    np.testing.assert_allclose(places.mean(axis=0), mixed.rows_.standard, atol=1e-2)
+
+
+@pytest.mark.slow
+def test_a_browser_joins_a_row_to_where_groups_see_it(tmp_path):
+    with opened(
+        co.explore(group_columns(), path=tmp_path / "page.html"), viewport={"width": 1280, "height": 800}
+    ) as seen:
+        tab = seen.page
+        tab.wait_for_selector("html[data-ready=yes]")
+        tab.evaluate("explorer.choose(3)")
+        views = tab.evaluate("explorer.model.groupViews(3, 0, 1, explorer.map).map(view => view.point)")
+        row = tab.evaluate("Array.from(explorer.plane.xy.slice(6, 8))")
+        np.testing.assert_allclose(np.mean(views, axis=0), row, atol=1e-2)
+        assert "group" in tab.inner_text("body")
+        assert seen.problems == []
+
+
 @pytest.mark.parametrize("name", ["Y", "classes", "x_labels", "x_images", "marks", "index", "recorder"])
 def test_what_many_columns_do_not_have_is_refused(mca, name, tmp_path):
     with pytest.raises(TypeError, match=f"{name} .* many columns"):

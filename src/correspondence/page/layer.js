@@ -19,6 +19,7 @@ class Layer {
     this.drawLinks(context);
     this.reserve(taken);
     this.drawNumbers(context, taken);
+    this.drawGroupViews(context, taken);
     this.drawLabels(context, taken, this.page.named.y, i => this.isY(i));
     this.drawPictures(context, taken);
     this.drawLabels(context, taken, this.page.named.others, i => !this.isY(i));
@@ -161,6 +162,20 @@ class Layer {
       const corners = around(at.at(-1), at.at(-2), width);
       if (at.length > 2) corners.push(...around(at[0], at[1], width));  // a path may be named at its other end
       this.writeText(context, text, corners, width, { font, colour: css(this.page.text(colour)) }, taken);
+    }
+  }
+  /* Lines from the chosen row to where each group of columns sees it. */
+  drawGroupViews(context, taken) {
+    const { chosen, axes, map } = this.page;
+    if (chosen < 0 || axes[1] < 0 || !this.plane.isShown(chosen)) return;
+    const from = this.plane.at(chosen);
+    for (const { name, colour, point } of this.model.groupViews(chosen, ...axes, map)) {
+      const at = this.plane.toScreen(...point), ink = this.page.readable(colour);
+      this.stroke(context, [from, at], css(ink), 1.5);
+      context.fillStyle = css(ink);
+      context.beginPath(); context.arc(...at, 3, 0, 7); context.fill();
+      const font = `600 12px ${FONT}`, text = short(name, 32), width = this.measure(context, font, text);
+      this.writeText(context, text, around(at, from, width), width, { font, colour: css(this.page.text(ink)) }, taken);
     }
   }
   /* Text at the first of some corners where there is room for it. */

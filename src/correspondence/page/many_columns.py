@@ -41,6 +41,7 @@ __all__ = [
 MAX_ANSWERS = 600
 MAX_PAIRED_ANSWERS = 300  # of which the page knows how often each goes with each
 MAX_NAMED_COLUMNS = 3  # in a sentence about an axis
+MAX_PARTIAL_POINTS = 100_000  # rows as groups of columns see them
 N_ROW_COLOURS = 20
 
 
@@ -176,7 +177,20 @@ def pack_columns_payload(
     more, data = pack_number_marks([("x", mark) for mark in _list_number_marks(numbers)], kept)
     for said, colour in zip(more.get("numbers", []), _choose_number_colours(numbers, len(variables)), strict=True):
         said["colour"] = colour
-    return pack_arrays(content | more, arrays | data | _collect_pairs(est, clouds[1]))
+    views, places = _pack_group_views(scene, kept)
+    content["many"] |= views
+    return pack_arrays(content | more, arrays | data | places | _collect_pairs(est, clouds[1]))
+
+
+def _pack_group_views(scene: ManyColumnsScene, kept: int) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+    """Pack where each group of columns sees the rows that are shown, if these are not too many."""
+    n = 0 if scene.rows is None else len(scene.rows.rows)
+    if scene.rows is None or not scene.groups or n * len(scene.groups) > MAX_PARTIAL_POINTS:
+        return {}, {}
+    palette = list_variable_colours(max(group.position for group in scene.groups) + 1)
+    said = [{"name": group.name, "colour": palette[group.position]} for group in scene.groups]
+    places = np.vstack([group.places[scene.rows.rows, :kept] for group in scene.groups])
+    return {"groups": said}, {"groups.places": shorten_mantissas(places)}
 
 
 def _list_joined(scene: ManyColumnsScene, cloud: Cloud) -> list[list[int]]:

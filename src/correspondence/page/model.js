@@ -110,6 +110,15 @@ class Model {
         : [[0, 0], place(number, axis => this.data.arrow_deviations * number.correlations[axis])],
     }));
   }
+  /* Where each group of columns sees a row, in the coordinates of a map. */
+  groupViews(i, first, second, map) {
+    const { many, arrays, kept } = this.data, [cloud, j] = this.find(i);
+    if (!many?.groups || cloud.role !== "x") return [];
+    return many.groups.map((group, g) => ({
+      ...group,
+      point: [first, second].map(axis => axis < 0 ? 0 : arrays["groups.places"][(g * cloud.n + j) * kept + axis] * this.factor(this.scaling(cloud, map), axis, cloud.prior[j], cloud)),
+    }));
+  }
 
   /* Coordinates of all points; a second axis of -1 spreads them out at random. */
   positions(first, second, map) {

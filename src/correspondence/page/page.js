@@ -76,6 +76,7 @@ class Page {
     else if (this.map === "rowprincipal") parts.push("A row lies at the mean of its answers.");
     else parts.push("Rows near each other gave similar answers; answers near each other were given by the same rows.");
     if (joined.length) parts.push("Lines join the answers of an ordered variable.");
+    if (many.groups) parts.push("Lines lead from a row that is clicked to where each group of columns sees it.");
     if (this.model.clouds.some(cloud => isPassive(cloud.role))) parts.push("Diamonds took no part in the fit.");
     return parts.join(" ");
   }
