@@ -182,6 +182,15 @@ def test_bad_sources(tmp_path):
         _ = co.MCA(2).fit(lazy, supplementary=["id"]).rows_
 
 
+def test_supplementary_columns_of_a_source_have_no_places():
+    mca = co.MCA(2).fit(survey().lazy(), supplementary=["id"])
+    assert mca.supplementary_columns_ is None
+    assert mca.supplementary_numbers_ is None
+    assert mca.supplementary_rows_ is None
+    assert mca.supplementary_vtests_ is None
+    assert mca.supplementary_eta2_ == {}
+
+
 def test_pandas_and_pyarrow_frames_are_in_memory():
     frame = survey().select(NAMES)
     expected = co.MCA(2).fit(frame)

@@ -187,10 +187,7 @@ class ManyColumnsEstimator(JudgedColumns, TransformerMixin, BaseEstimator):
         return replace(features, filler=found.filler)
 
     def _place_supplementary(self, X: Any, others: dict[Any, Any], names: np.ndarray, kept: np.ndarray) -> None:
-        placed = self._place_variables(others) if others else SupplementaryVariables()
-        self.supplementary_columns_, self.supplementary_numbers_ = placed.columns, placed.numbers
-        self.supplementary_eta2_, self.supplementary_vtests_ = placed.eta2, placed.vtests
-        self.supplementary_rows_ = None
+        self._keep_placed(self._place_variables(others) if others else SupplementaryVariables())
         if len(kept) < len(names):
             rest = np.setdiff1d(np.arange(len(names)), kept)
             columns = split_columns(X, "X")
@@ -199,6 +196,11 @@ class ManyColumnsEstimator(JudgedColumns, TransformerMixin, BaseEstimator):
                 for column in self._analysis.features.columns
             ]
             self.supplementary_rows_ = self._make_row_points(arrays, names[rest])
+
+    def _keep_placed(self, placed: SupplementaryVariables) -> None:
+        self.supplementary_columns_, self.supplementary_numbers_ = placed.columns, placed.numbers
+        self.supplementary_eta2_, self.supplementary_vtests_ = placed.eta2, placed.vtests
+        self.supplementary_rows_: Points | None = None
 
     def _place_variables(self, columns: dict[Any, Any]) -> SupplementaryVariables:
         return place_variables(columns, self.rows_, self._make_supplementary_points, self._n_rows)
@@ -216,6 +218,7 @@ class ManyColumnsEstimator(JudgedColumns, TransformerMixin, BaseEstimator):
                 raise ValueError(f"{name} must be None for a table that is not in memory. Read the table first.")
         read = self._read_source(X, supplementary)
         self._fit_moments(read.features, read.moments)
+        self._keep_placed(SupplementaryVariables())
 
     def _remember_names(self, names: list[Any]) -> None:
         self.n_features_in_ = len(names)
