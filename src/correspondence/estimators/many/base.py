@@ -60,6 +60,7 @@ class ManyColumnsEstimator(JudgedColumns, TransformerMixin, BaseEstimator):
     missing: str
     handle_unknown: str
     decomposition_: Decomposition
+    supplementary_rows_: Points | None
     _analysis: ColumnAnalysis
 
     @abstractmethod
@@ -200,7 +201,7 @@ class ManyColumnsEstimator(JudgedColumns, TransformerMixin, BaseEstimator):
     def _keep_placed(self, placed: SupplementaryVariables) -> None:
         self.supplementary_columns_, self.supplementary_numbers_ = placed.columns, placed.numbers
         self.supplementary_eta2_, self.supplementary_vtests_ = placed.eta2, placed.vtests
-        self.supplementary_rows_: Points | None = None
+        self.supplementary_rows_ = None
 
     def _place_variables(self, columns: dict[Any, Any]) -> SupplementaryVariables:
         return place_variables(columns, self.rows_, self._make_supplementary_points, self._n_rows)
