@@ -11,7 +11,7 @@ import pytest
 import correspondence as co
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
-from engines import dask_client, on_dask
+from engines import dask_client, on_dask, on_spark, spark_session
 
 NAMES = ["age", "height", "when", "drink", "member"]
 
@@ -136,3 +136,12 @@ def test_on_dask():
     np.testing.assert_allclose(ours.inertias_, expected.inertias_, rtol=1e-9)
     np.testing.assert_allclose(ours.numbers_.correlations, expected.numbers_.correlations, atol=1e-8)
     assert ours.columns_.labels.tolist() == expected.columns_.labels.tolist()
+
+
+@pytest.mark.slow
+def test_on_spark():
+    frame = customers(gaps=0.05).select(NAMES)
+    with spark_session() as spark:
+        table = frame.with_columns(pl.Series("id", np.arange(len(frame)))).to_arrow()
+        ours = co.MixedCA(3).fit(on_spark(spark, table, 3), supplementary=["id"])
+    assert_same(ours, co.MixedCA(3).fit(frame), frame)
