@@ -37,6 +37,7 @@ from .data.counting import count_pairs as count_pairs
 from .data.counting import indicator_table as indicator_table
 from .data.pairs.pairs import Pairs as Pairs
 from .data.table import Table as Table
+from .describe.axes import describe_axes as describe_axes
 from .describe.clusters.estimator import Clusters as Clusters
 from .describe.columns import describe_columns as describe_columns
 from .describe.groups import describe_groups as describe_groups

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -27,7 +27,7 @@ def compare_scores(
     alpha: float,
     adjustment: str,
     held_out: ScoreTables | None,
-    **sizes: float,
+    **more: Any,
 ) -> ScoresDescription:
     """Adjust p-values for their number, sort the tables, and put those of held-out rows beside."""
     made = {}
@@ -39,15 +39,15 @@ def compare_scores(
         axis = part.pop("position")
         effect = np.nan_to_num(part[EFFECTS[kind]], nan=-np.inf)
         made[kind] = DescriptionTable(part).take_rows(np.lexsort((-effect, axis)))
-    return ScoresDescription(np.array(names, dtype=object), **made, alpha=alpha, adjustment=adjustment, **sizes)  # type: ignore[arg-type]
+    return ScoresDescription(np.array(names, dtype=object), **made, alpha=alpha, adjustment=adjustment, **more)  # type: ignore[arg-type]
 
 
 def tabulate_scores(
     columns: Sequence[TestedColumn],
-    scores: np.ndarray,
+    scores: np.ndarray | Callable[[int], np.ndarray],
     names: Sequence[Any],
     weights: np.ndarray,
-    active: Sequence[bool] | None = None,
+    roles: Mapping[str, Sequence[Any]] | None = None,
 ) -> ScoreTables:
     """Test each column with each score.
 
@@ -55,38 +55,36 @@ def tabulate_scores(
     ----------
     columns : sequence of TestedColumn
         The columns of the rows.
-    scores : ndarray of shape (n, d)
-        The scores of the rows; rows at NaN are left out.
+    scores : ndarray of shape (n, d), or callable
+        The scores of the rows, or a function that returns those for a column, given by its position; rows at NaN are
+        left out.
     names : sequence of str or int
         What the scores are called: a name, or the numbers of axes.
     weights : ndarray of shape (n,)
         The weights of the rows.
-    active : sequence of bool, optional
-        Whether a column took part in the fit that the scores are of.
+    roles : mapping, optional
+        More columns of the tables, by name, with a value for each column: such as whether it took part in the fit.
 
     Returns
     -------
     dict of dict of ndarray
         The tables of numbers, variables and categories, whose rows are in the order of the scores and the columns.
     """
-    known = np.flatnonzero(np.isfinite(scores).all(axis=1) & (weights > 0))
-    scores, weights = scores[known], weights[known]
-    roles = [True] * len(columns) if active is None else list(active)
+    extra = dict(roles or {})
     parts: dict[str, list[dict[str, Any]]] = {name: [] for name in PARTS}
-    for column, is_active in zip(columns, roles, strict=True):
-        own = column.take_rows(known)
-        head = {"column": column.name, "kind": column.kind.kind, "active": is_active}
+    for i, column in enumerate(columns):
+        own_scores = scores(i) if callable(scores) else scores
+        known = np.flatnonzero(np.isfinite(own_scores).all(axis=1) & (weights > 0))
+        own, rows = column.take_rows(known), (own_scores[known], weights[known])
+        head = {"column": column.name, "kind": column.kind.kind} | {name: values[i] for name, values in extra.items()}
         if own.numbers is not None:
-            parts["numbers"].append(head | correlate_number(own.numbers, scores, weights))
+            parts["numbers"].append(head | correlate_number(own.numbers, *rows))
             continue
-        variable, categories = compare_answers(own, scores, weights)
+        variable, categories = compare_answers(own, *rows)
         parts["categories"] += [head | category for category in categories]
         if variable is not None:
             parts["variables"].append(head | variable)
-    has_role = active is not None
-    return {
-        kind: _flatten_scores(kind, parts[kind], names, has_role) for kind in ("numbers", "variables", "categories")
-    }
+    return {kind: _flatten_scores(kind, parts[kind], names, list(extra)) for kind in PARTS}
 
 
 def correlate_number(values: np.ndarray, scores: np.ndarray, weights: np.ndarray) -> dict[str, Any]:
@@ -113,6 +111,9 @@ def compare_answers(
 
     Words and items overlap: there is no figure of the column then, and an estimate is compared with all rows.
     """
+    if column.codes is not None and (column.codes < 0).any():  # no answer, or one that is not among the categories
+        known = np.flatnonzero(column.codes >= 0)
+        column, scores, weights = column.take_rows(known), scores[known], weights[known]
     has = column.get_indicators()
     n, total = len(scores), weights.sum()
     overall = weights @ scores / total
@@ -144,14 +145,14 @@ def compare_answers(
     return {"n": n, "eta2": eta2, "F": statistic, **dofs, "pvalue": pvalue}, categories
 
 
-def _flatten_scores(kind: str, parts: list[dict[str, Any]], names: Sequence[Any], has_role: bool) -> dict[str, Any]:
+def _flatten_scores(kind: str, parts: list[dict[str, Any]], names: Sequence[Any], extra: list[str]) -> dict[str, Any]:
     """Make columns with one row for each score and part."""
     figures = {
         "numbers": ("n", "correlation", "pvalue"),
         "variables": ("n", "eta2", "F", "dof", "residual_dof", "pvalue"),
         "categories": ("n", "mean", "estimate", "correlation", "vtest", "pvalue"),
     }[kind]
-    texts = ("column", "kind", *(("category",) if kind == "categories" else ()), *(("active",) if has_role else ()))
+    texts = ("column", "kind", *(("category",) if kind == "categories" else ()), *extra)
     d, m = len(names), len(parts)
     made: dict[str, Any] = {"axis": np.repeat(np.array(names, dtype=None if isinstance(names[0], int) else object), m)}
     for name in texts:

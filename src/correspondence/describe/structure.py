@@ -21,7 +21,7 @@ from correspondence.describe.axis_words import check_names
 from correspondence.results.evidence import CrossFit
 from correspondence.results.structure import Structure, StructureFigures
 
-__all__ = ["align_with_functions", "structure"]
+__all__ = ["align_with_functions", "match_axes", "structure"]
 
 Key = tuple[str, str, str | None, str]  # side, column, category, kind
 Values = tuple[np.ndarray | None, np.ndarray | None]  # f and g at the rows
@@ -129,12 +129,18 @@ def align_with_functions(folds: np.ndarray, own: np.ndarray) -> np.ndarray:
     Components of nearly the same strength change places from fit to fit, so each goes to the function that it is most
     like. There may be fewer of them, or more, which are left out.
     """
-    k = min(folds.shape[1], own.shape[1])
     known = np.isfinite(folds).all(axis=1) & np.isfinite(own).all(axis=1)
-    scale = np.maximum(folds[known].std(axis=0), 1e-12)[:, None] if known.any() else 1.0
-    products = folds[known].T @ own[known, :k] / scale
+    order, signs = match_axes(folds[known], own[known])
+    return folds[:, order] * signs
+
+
+def match_axes(folds: np.ndarray, own: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Find which function of a fold is most like each of a fit, and with which sign, by values at the same rows."""
+    own = own[:, : folds.shape[1]]
+    scales = [np.maximum(part.std(axis=0), 1e-12) if len(part) else 1.0 for part in (folds, own)]
+    products = (folds / scales[0]).T @ (own / scales[1])
     order = linear_sum_assignment(-np.abs(products).T)[1]
-    return folds[:, order] * np.where(products[order, np.arange(k)] < 0, -1.0, 1.0)
+    return order, np.where(products[order, np.arange(len(order))] < 0, -1.0, 1.0)
 
 
 def _collect_figures(

@@ -21,7 +21,7 @@ from correspondence.data.column_reading import read_array_column, read_series, t
 from correspondence.data.column_summary import summarise_column
 from correspondence.data.readable_columns import NUMBER_KINDS, make_column
 
-__all__ = ["TestedColumn", "read_tested_column", "read_tested_columns", "warn_of_left_out"]
+__all__ = ["TestedColumn", "leave_out_useless", "read_tested_column", "read_tested_columns", "warn_of_left_out"]
 
 LABEL_KINDS = ("label", "boolean")
 
@@ -125,12 +125,17 @@ def read_tested_columns(
             raise ValueError(f"{name} must have the columns of frame, got none called {list_names(absent, 5)}.")
         found = {key: column for key, column in columns.items() if str(key) in kinds}
         return [read_tested_column(key, column, name, kinds[str(key)]) for key, column in found.items()]
-    read = [read_tested_column(key, column, name) for key, column in columns.items()]
-    useless = [column for column in read if not column.varies]
-    if len(useless) == len(read):
+    read = leave_out_useless([read_tested_column(key, column, name) for key, column in columns.items()])
+    if not read:
         raise ValueError(
-            f"{name} must have a column that varies, beside the one of the groups, got none of {len(read)}."
+            f"{name} must have a column that varies, beside that of the groups, got none of {len(columns)}."
         )
+    return read
+
+
+def leave_out_useless(read: Sequence[TestedColumn]) -> list[TestedColumn]:
+    """Leave out columns that say nothing, with a warning."""
+    useless = [column for column in read if not column.varies]
     if useless:
         texts = [f"{column.name} ({_explain_useless(column)})" for column in useless]
         warn_of_left_out(f"Left out, because they say nothing: column(s) {list_names(texts, 5, show=str)}.")

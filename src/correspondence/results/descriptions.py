@@ -249,13 +249,13 @@ class ScoresDescription(FrameResult):
     names : ndarray of str
         The numbers of the axes, from 1, or the name of the number.
     numbers : DescriptionTable
-        axis, column, kind, active, n, correlation, pvalue and adjusted_pvalue, by axis, and from the largest
-        correlation to the smallest.
+        axis, column, kind, active or side, n, correlation, pvalue and adjusted_pvalue, by axis, and from the largest
+        correlation to the smallest. `active` is whether a column took part in the fit, `side` the variable it is of.
     variables : DescriptionTable
-        axis, column, kind, active, n, eta2 (the share of the variance of the axis between the answers), F, dof,
+        axis, column, kind, active or side, n, eta2 (the share of the variance of the axis between the answers), F, dof,
         residual_dof, pvalue and adjusted_pvalue, by axis, the largest eta2 first.
     categories : DescriptionTable
-        axis, column, kind, category, active, n, mean (of the axis over its rows), estimate (that minus the unweighted
+        axis, column, kind, category, active or side, n, mean (of the axis over its rows), estimate (that minus the unweighted
         mean of the means of all answers of the column), correlation (of the axis with the indicator), vtest (by how
         many standard deviations its mean differs from that of as many rows drawn at random), pvalue and
         adjusted_pvalue, by axis, and from the largest v-test to the smallest.
@@ -268,6 +268,9 @@ class ScoresDescription(FrameResult):
     n_held_out : float
         The number of held-out rows, 0 if there are none. With them the tables have also held_out_n and the other
         figures, beginning with ``held_out_``.
+    points : DescriptionTable or None
+        Of a table, its rows and columns: axis, side ("row" or "column"), label, n, coordinate, contribution, vtest, pvalue
+        and adjusted_pvalue, by axis and side, and from the largest coordinate to the smallest.
 
     Examples
     --------
@@ -286,12 +289,16 @@ class ScoresDescription(FrameResult):
     alpha: float = 0.05
     adjustment: str = "fdr"
     n_held_out: float = 0.0
+    points: DescriptionTable | None = None
 
     def __post_init__(self) -> None:
         read_only(self, "names")
 
     def write_sentences(self, most: int = 3) -> list[str]:
         """Write what goes with each axis, the clearest first, with effect sizes.
+
+        In brackets are correlations; those of rows and columns of a table are their coordinates, and these are told if
+        they contribute more than the average.
 
         Parameters
         ----------
@@ -312,6 +319,7 @@ class ScoresDescription(FrameResult):
     def write_predicate(self, name: Any, most: int = 3) -> str:
         """Write what goes with one of the axes, as part of a sentence."""
         found, n_unconfirmed = self.find_characteristics(name)
+        found = [*self.list_points(name), *found]
         ends = []
         for verb, sign in (("rises", 1), ("falls", -1)):
             own = [one for one in found if one["correlation"] * sign > 0]
@@ -325,14 +333,22 @@ class ScoresDescription(FrameResult):
 
     def find_characteristics(self, name: Any) -> tuple[list[dict[str, Any]], int]:
         """Find the numbers and categories that go with an axis, the clearest first; count what does not hold."""
-        found = [*_list_rows(self.categories, "axis", name, _name_category), *self._list_numbers(name)]
+        found = _list_rows(self.categories, "axis", name, _name_category)
+        found += _list_rows(self.numbers, "axis", name, lambda one: one["column"])
         told = [one for one in found if one["adjusted_pvalue"] <= self.alpha]
         told.sort(key=lambda one: -round(abs(one["correlation"]), 9))
         holding = [one for one in told if not self.n_held_out or self._holds(one)]
         return holding, len(told) - len(holding)
 
-    def _list_numbers(self, name: Any) -> list[dict[str, Any]]:
-        return _list_rows(self.numbers, "axis", name, lambda one: one["column"])
+    def list_points(self, name: Any) -> list[dict[str, Any]]:
+        """List the rows and columns of a table that contribute more than the average to an axis, and clearly."""
+        if self.points is None:
+            return []
+        found = _list_rows(self.points, "axis", name, lambda one: one["label"])
+        average = {side: 1 / max(1, sum(one["side"] == side for one in found)) for side in ("row", "column")}
+        told = [one for one in found if one["contribution"] >= average[one["side"]]]
+        told.sort(key=lambda one: -round(one["contribution"], 9))
+        return [one | {"correlation": one["coordinate"]} for one in told if one["adjusted_pvalue"] <= self.alpha]
 
     def _holds(self, one: Mapping[str, Any]) -> bool:
         return bool(one["held_out_correlation"] * one["correlation"] > 0 and one["held_out_pvalue"] <= self.alpha)

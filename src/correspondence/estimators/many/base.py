@@ -188,6 +188,7 @@ class ManyColumnsEstimator(JudgedColumns, TransformerMixin, BaseEstimator):
         return replace(features, filler=found.filler)
 
     def _place_supplementary(self, X: Any, others: dict[Any, Any], names: np.ndarray, kept: np.ndarray) -> None:
+        self._supplementary_data = others  # `describe_axes` tests them
         self._keep_placed(self._place_variables(others) if others else SupplementaryVariables())
         if len(kept) < len(names):
             rest = np.setdiff1d(np.arange(len(names)), kept)
@@ -217,6 +218,7 @@ class ManyColumnsEstimator(JudgedColumns, TransformerMixin, BaseEstimator):
         for name, value in given.items():
             if value is not None:
                 raise ValueError(f"{name} must be None for a table that is not in memory. Read the table first.")
+        self._supplementary_data = {}
         read = self._read_source(X, supplementary)
         self._fit_moments(read.features, read.moments)
         self._keep_placed(SupplementaryVariables())

@@ -1,0 +1,79 @@
+"""Variables of the labels of a table, found by these labels or by position."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+
+from correspondence._util.arguments import as_frame, to_array
+from correspondence._util.labels import as_labels
+from correspondence._util.text import list_names
+from correspondence.results.points import Points
+
+__all__ = ["read_row_variables"]
+
+
+def read_row_variables(values: Any, argument: str, rows: Points) -> list[tuple[Any, Any]]:
+    """List the columns of variables of the rows, by name, with their values in the order of the rows of the fit.
+
+    Rows of a frame are found by its index (pandas), or by its first column if that holds the labels of the rows, and
+    otherwise by their positions.
+    """
+    frame = _as_frame_of_columns(values, argument)
+    if frame is None:
+        return _read_array_columns(values, argument, rows)
+    names = frame.columns
+    labels, first = _find_row_labels(frame, rows)
+    order = np.arange(len(frame)) if labels is None else _match_rows(labels, rows, argument)
+    _check_number_of_rows(len(order), argument, rows)
+    taken = frame[order.tolist()]
+    columns = [(names[j], taken[:, j]) for j in range(first, len(names))]
+    if not columns:
+        raise ValueError(f"{argument} must have at least one column beside the labels of the rows, got none.")
+    return columns
+
+
+def _as_frame_of_columns(values: Any, argument: str) -> nw.DataFrame | None:
+    series = nw.from_native(values, series_only=True, pass_through=True)
+    if isinstance(series, nw.Series):
+        return series.alias(str(series.name or argument)).to_frame()
+    return as_frame(values, argument)
+
+
+def _read_array_columns(values: Any, argument: str, rows: Points) -> list[tuple[Any, Any]]:
+    array = to_array(values, argument)
+    if array.ndim not in (1, 2):
+        raise ValueError(f"{argument} must be one column or a table of them, got an array of shape {array.shape}.")
+    _check_number_of_rows(len(array), argument, rows)
+    return [(None, array)] if array.ndim == 1 else list(enumerate(array.T))
+
+
+def _find_row_labels(frame: nw.DataFrame, rows: Points) -> tuple[list[Any] | None, int]:
+    """Find the labels of the rows in a frame, and the first column after them."""
+    known, index = set(rows.labels.tolist()), nw.maybe_get_index(frame)
+    if index is not None and (set(index) == known or getattr(index, "dtype", np.dtype(object)).kind not in "iu"):
+        return list(index), 0
+    # Numbers in the first column may be measurements that happen to be equal to labels.
+    if frame.shape[1] > 1 and not frame[:, 0].dtype.is_numeric() and set(frame[:, 0].to_list()) == known:
+        return frame[:, 0].to_list(), 1
+    return None, 0
+
+
+def _match_rows(labels: list[Any], rows: Points, argument: str) -> np.ndarray:
+    """Find the position among the labels of each row of the fit."""
+    found = as_labels(labels, f"the labels of {argument}").tolist()
+    position = {label: i for i, label in enumerate(found)}
+    known = rows.labels.tolist()
+    missing, extra = [label for label in known if label not in position], set(position) - set(known)
+    if missing or extra or len(position) < len(found):
+        trouble = f"lacks {list_names(missing)}" if missing else f"has also {list_names(sorted(extra, key=str))}"
+        trouble = trouble if missing or extra else "has some more than once"
+        raise ValueError(f"{argument} must have each row of the fit once, but {trouble}.")
+    return np.array([position[label] for label in known])
+
+
+def _check_number_of_rows(n: int, argument: str, rows: Points) -> None:
+    if n != len(rows):
+        raise ValueError(f"{argument} must have a value for each of the {len(rows)} rows of the fit, got {n}.")
