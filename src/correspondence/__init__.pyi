@@ -27,6 +27,7 @@ from ._util.user_warnings import (
 from ._util.user_warnings import (
     UncertainInterval as UncertainInterval,
 )
+from .association.associate import associations as associations
 from .classifiers.agreement import compare_classifiers as compare_classifiers
 from .classifiers.calibration import Calibration as Calibration
 from .classifiers.estimator import ClassifierCA as ClassifierCA
@@ -52,6 +53,7 @@ from .estimators.many.mixed import MixedCA as MixedCA
 from .estimators.pice.estimator import PICE as PICE
 from .page import explore as explore
 from .recording.recorder import TrainingRecorder as TrainingRecorder
+from .results.associations import Associations as Associations
 from .results.clusters import ClusterAgreement as ClusterAgreement
 from .results.clusters import ClusterMembers as ClusterMembers
 from .results.column_evidence import ColumnsDimension as ColumnsDimension

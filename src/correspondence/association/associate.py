@@ -1,0 +1,224 @@
+"""All pairs of columns of a table: how strongly they go together, and whether it is more than chance."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy.cluster.hierarchy import leaves_list, linkage
+from scipy.spatial.distance import squareform
+from scipy.stats import false_discovery_control
+
+from correspondence._util.arguments import check_whole
+from correspondence._util.labels import to_object_array
+from correspondence._util.progress import make_progress_bar
+from correspondence._util.text import list_names, short_repr
+from correspondence.association.column_rows import ColumnRows, read_rows
+from correspondence.association.fold_products import ColumnBlock, make_blocks
+from correspondence.association.held_out_pairs import PairScores, judge_pairs, whiten_block
+from correspondence.association.permutation_moments import compute_pvalues
+from correspondence.association.tail_probabilities import compute_two_answer_pvalues, correct_tails
+from correspondence.data.copies import DUPLICATES
+from correspondence.results.associations import Associations
+
+__all__ = ["associations"]
+
+MISSING_POLICIES = ("indicator", "average", "drop", "error")
+MAX_COLUMNS_ORDERED_WELL = 300  # for more, the best order of the branches of a tree takes too long
+
+
+def associations(
+    frame: Any,
+    target: Any = None,
+    *,
+    sample_weight: Any = None,
+    cv: int = 5,
+    groups: Any = DUPLICATES,
+    missing: str = "indicator",
+    alpha: float = 0.05,
+    random_state: int = 0,
+    progress: bool | None = None,
+) -> Associations:
+    """Measure how strongly all pairs of columns go together, whatever kind they are, on held-out rows.
+
+    Each column is described by a few functions: indicators of its labels, smooth functions of the ranks of its numbers
+    (dates and durations are numbers). For each pair the functions that are most strongly correlated are fitted on the
+    training rows and judged on the others. The p-values are those of a permutation test of all functions together,
+    computed from its exact moments.
+
+    Parameters
+    ----------
+    frame : frame, array-like of shape (n, k), Pairs, path, glob or lazy frame
+        The columns. Files and lazy frames are read in batches, twice; rows in them that are copies are not noticed.
+    target : name, optional
+        Compare the other columns with this one only, instead of all pairs.
+    sample_weight : array-like of shape (n,), optional
+        The weights of the rows must be at least 0; whole weights are repetitions. They cannot be given with a source.
+    cv : int
+        The number of folds. Which answers are rare and where numbers lie densely is taken from all rows; everything
+        that relates two columns is fitted without the held-out rows.
+    groups : array-like of shape (n,), "duplicates" or None
+        Rows of the same group are held out together, and the p-values count one row of each. By default copies of rows
+        are groups.
+    missing : {"indicator", "average", "drop", "error"}
+        "indicator" makes missing values an answer of their own, for numbers beside the smooth functions, so that two
+        columns also go together if they are missing together. "average" takes the average of the others, so that
+        missing values say nothing. "drop" leaves out rows with any missing value, and "error" refuses them.
+    alpha : float
+        The share of false discoveries that is tolerated among the pairs said to go together.
+    random_state : int
+        The seed of the folds.
+    progress : bool, optional
+        Show a progress bar; by default if it takes longer than two seconds.
+
+    Returns
+    -------
+    Associations
+        Matrices of all pairs, a long table, and an order of the columns.
+
+    Warns
+    -----
+    LeftOut
+        If columns are left out (ids, constants, texts, lists), or rare labels share a level.
+
+    Examples
+    --------
+    >>> import correspondence as co
+    >>> co.associations(co.datasets.load_poison().select("Time", "Fever", "Fish", "Mayonnaise", "Sick"), target="Sick")
+    XX
+    """
+    check_whole(random_state, "random_state", 0, 2**32 - 1)
+    if missing not in MISSING_POLICIES:
+        raise ValueError(f"missing must be one of {', '.join(MISSING_POLICIES)}, got {short_repr(missing)}.")
+    if isinstance(alpha, bool) or not isinstance(alpha, int | float) or not 0 < alpha < 1:
+        raise ValueError(f"alpha must be between 0 and 1, got {short_repr(alpha)}.")
+    rows = read_rows(frame, sample_weight, check_whole(cv, "cv", 2), groups, missing, random_state)
+    place = find_target(target, rows)
+    return _compare_columns(rows, target, place, float(alpha), progress)
+
+
+def find_target(target: Any, rows: ColumnRows) -> int | None:
+    """Return the position of the target among the columns."""
+    if target is None:
+        return None
+    names = [own.name for own in rows.columns]
+    if target in names:
+        return names.index(target)
+    if target in rows.left_out:
+        raise ValueError(f"target must be a column that can be compared, got {short_repr(target)}, which is left out.")
+    raise ValueError(f"target must be a column of frame, got {short_repr(target)}. It has {list_names(names, 10)}.")
+
+
+def _compare_columns(
+    rows: ColumnRows, target: Any, place: int | None, alpha: float, progress: bool | None
+) -> Associations:
+    k = len(rows.columns)
+    found = _Matrices.make_empty(k)
+    features = rows.features
+    everything = make_blocks(features, rows.counts)
+    sources = everything
+    if place is not None:
+        sources = [ColumnBlock(np.array([place]), [features[place]], [rows.counts[place]], features[place].width)]
+    with make_progress_bar(len(sources) * len(everything), "pairs of columns", progress) as done:
+        for x, y in _pair_blocks(sources, everything):
+            products = rows.sum_products(x, y)
+            found.set_scores(x, y, judge_pairs(products, whiten_block(x), whiten_block(y)))
+            found.set_pvalues(x, y, test_pairs(rows, products, x, y))
+            done.update()
+    found.finish()
+    pairs = np.triu_indices(k, 1) if place is None else (np.delete(np.arange(k), place), np.full(k - 1, place))
+    adjusted = np.full((k, k), np.nan)
+    adjusted[pairs] = false_discovery_control(found.pvalues[pairs])
+    adjusted = np.fmax(adjusted, adjusted.T)
+    return Associations(
+        to_object_array([own.name for own in rows.columns]),
+        np.array([own.kind for own in rows.columns]),
+        rows.n,
+        found.correlations,
+        found.captured,
+        found.training,
+        found.predicted,
+        adjusted,
+        found.pvalues,
+        rows.count_pairs(),
+        order_columns(found.correlations, place),
+        alpha,
+        target,
+        rows.notes,
+    )
+
+
+def test_pairs(rows: ColumnRows, products: np.ndarray, x: ColumnBlock, y: ColumnBlock) -> np.ndarray:
+    """Compute the p-values of the pairs of columns of two blocks."""
+    test = rows.test
+    one, other = test.choose_block(x), test.choose_block(y)
+    covariances = test.compute_covariances(products, rows.n, one, other)
+    statistics = np.einsum("iajb,ia,jb->ij", covariances**2, one.smoothness, other.smoothness, optimize=True)
+    sums = test.sums.take(x.columns[:, None]), test.sums.take(y.columns[None])
+    pvalues = correct_tails(compute_pvalues(statistics, test.n, *sums), one.smoothness, other.smoothness)
+    if test.n != int(test.n):
+        return pvalues
+    (x_rows, x_signs), (y_rows, y_signs) = test.find_two_answers(one), test.find_two_answers(other)
+    correlations = covariances[:, 0, :, 0] * np.outer(x_signs, y_signs)
+    return compute_two_answer_pvalues(pvalues, correlations, int(test.n), x_rows, y_rows)
+
+
+def _pair_blocks(sources: Sequence[ColumnBlock], everything: Sequence[ColumnBlock]) -> Iterator[Any]:
+    """Yield each two blocks once."""
+    for i, x in enumerate(sources):
+        for y in everything[i:] if sources is everything else everything:
+            yield x, y
+
+
+@dataclass(frozen=True, eq=False)
+class _Matrices:
+    """The figures of all pairs of columns."""
+
+    correlations: np.ndarray
+    captured: np.ndarray
+    training: np.ndarray
+    predicted: np.ndarray
+    pvalues: np.ndarray
+
+    @classmethod
+    def make_empty(cls, k: int) -> _Matrices:
+        return cls(*(np.full((k, k), np.nan) for _ in range(5)))
+
+    def set_scores(self, x: ColumnBlock, y: ColumnBlock, scores: PairScores) -> None:
+        one, other = np.ix_(x.columns, y.columns), np.ix_(y.columns, x.columns)
+        for matrix, own in (
+            (self.correlations, scores.correlations),
+            (self.captured, scores.captured),
+            (self.training, scores.training),
+        ):
+            matrix[one], matrix[other] = own, own.T
+        self.predicted[one], self.predicted[other] = scores.y_from_x, scores.x_from_y.T
+
+    def set_pvalues(self, x: ColumnBlock, y: ColumnBlock, pvalues: np.ndarray) -> None:
+        self.pvalues[np.ix_(x.columns, y.columns)] = pvalues
+        self.pvalues[np.ix_(y.columns, x.columns)] = pvalues.T
+
+    def finish(self) -> None:
+        """Give the diagonal its values, and pairs the same figure in both orders, to the last digit."""
+        diagonals = (1.0, np.nan, 1.0, np.nan)
+        for matrix, own in zip((self.correlations, self.captured, self.training, self.pvalues), diagonals, strict=True):
+            upper = np.triu(matrix, 1)
+            matrix[:] = upper + upper.T
+            np.fill_diagonal(matrix, own)
+        np.fill_diagonal(self.predicted, 1.0)
+
+
+def order_columns(correlations: np.ndarray, place: int | None) -> np.ndarray:
+    """Order columns so that those that go together are neighbours; with a target, by their correlation with it."""
+    k = len(correlations)
+    if place is not None:
+        own = np.where(np.arange(k) == place, np.inf, correlations[place])
+        return np.argsort(-own, kind="stable")
+    if k < 3:
+        return np.arange(k)
+    distance = 1 - np.clip(correlations, 0, 1)
+    np.fill_diagonal(distance, 0)
+    condensed = squareform((distance + distance.T) / 2, checks=False)
+    return leaves_list(linkage(condensed, "average", optimal_ordering=k <= MAX_COLUMNS_ORDERED_WELL))

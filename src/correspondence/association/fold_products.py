@@ -1,0 +1,161 @@
+"""Sums of products of the features of many columns, for each fold: all that is needed of the rows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from correspondence.association.level_features import LevelFeatures
+
+__all__ = ["CodedRows", "ColumnBlock", "deal_rows", "make_blocks", "sum_products"]
+
+MAX_BLOCK_FEATURES = 1024  # features of a block of columns, whose products with another block are held at once
+CELLS_PER_BATCH = 1 << 21
+BLOCK_WIDTHS = (1, 2, 3, 4, 5, 6, 8, 12, 16, 24, 32, 48, 64)  # features of a column, filled up by zeros
+
+
+@dataclass(frozen=True, eq=False)
+class ColumnBlock:
+    """Columns that have about as many features, which are filled up by zeros to be equally many.
+
+    Attributes
+    ----------
+    columns : ndarray of int
+        The positions of the columns.
+    features : list of LevelFeatures
+        Their features.
+    counts : list of ndarray of shape (parts, levels)
+        The weight of the rows at each level, in each half of each fold.
+    width : int
+        The number of features of each column, with zeros.
+    """
+
+    columns: np.ndarray
+    features: list[LevelFeatures]
+    counts: list[np.ndarray]
+    width: int
+
+    @cached_property
+    def tables(self) -> list[np.ndarray]:
+        """The features of each column, filled up."""
+        pads = [(own.table, self.width - own.width) for own in self.features]
+        return [np.pad(table, ((0, 0), (0, more))) for table, more in pads]
+
+    @cached_property
+    def widths(self) -> np.ndarray:
+        """The number of features of each column, without zeros."""
+        return np.array([own.width for own in self.features])
+
+    @cached_property
+    def smoothness(self) -> np.ndarray:
+        """The weights of the features in the test, an array of shape (columns, width)."""
+        return np.array([np.pad(own.smoothness, (0, self.width - own.width)) for own in self.features])
+
+    @cached_property
+    def target(self) -> np.ndarray:
+        """Which features have to be predicted, an array of shape (columns, width)."""
+        return np.array([np.pad(own.target, (0, self.width - own.width)) for own in self.features])
+
+    @cached_property
+    def moments(self) -> tuple[np.ndarray, np.ndarray]:
+        """The sums of the features and of their products, in each part: (parts, columns, width), (..., width, width)."""
+        sums = [counts @ table for counts, table in zip(self.counts, self.tables, strict=True)]
+        products = [
+            np.einsum("pl,la,lb->pab", counts, table, table, optimize=True)
+            for counts, table in zip(self.counts, self.tables, strict=True)
+        ]
+        return np.stack(sums, axis=1), np.stack(products, axis=1)
+
+
+def make_blocks(features: Sequence[LevelFeatures], counts: Sequence[np.ndarray]) -> list[ColumnBlock]:
+    """Put columns of similar widths into blocks."""
+    sizes = np.array([next(w for w in BLOCK_WIDTHS if w >= own.width) for own in features])
+    blocks = []
+    for width in np.unique(sizes).tolist():
+        places = np.flatnonzero(sizes == width)
+        for part in np.array_split(places, -(-len(places) * width // MAX_BLOCK_FEATURES)):
+            blocks.append(ColumnBlock(part, [features[j] for j in part], [counts[j] for j in part], width))
+    return blocks
+
+
+@dataclass(frozen=True, eq=False)
+class CodedRows:
+    """The rows of a table as codes, in the order of the parts that they are dealt to.
+
+    Attributes
+    ----------
+    codes : list of ndarray
+        The codes of each column.
+    bounds : ndarray of shape (folds + 1,)
+        Where each fold begins and ends.
+    weights : ndarray of shape (n,), optional
+        The weights of the rows; 1 each by default.
+    """
+
+    codes: list[np.ndarray]
+    bounds: np.ndarray
+    weights: np.ndarray | None = None
+
+    def expand(self, block: ColumnBlock, rows: slice, dtype: type) -> np.ndarray:
+        """Compute the features of some rows."""
+        features = np.empty((rows.stop - rows.start, len(block.columns), block.width), dtype)
+        for i, (j, table) in enumerate(zip(block.columns.tolist(), block.tables, strict=True)):
+            features[:, i] = table[self.codes[j][rows]]
+        return features.reshape(len(features), -1)
+
+
+def sum_products(rows: CodedRows, x: ColumnBlock, y: ColumnBlock, dtype: type = np.float64) -> np.ndarray:
+    """Sum the products of the features of two blocks over the rows of each fold.
+
+    Parameters
+    ----------
+    rows : CodedRows
+        The rows.
+    x, y : ColumnBlock
+        The columns; they may be the same.
+    dtype : type
+        The type of the features.
+
+    Returns
+    -------
+    ndarray of shape (folds, columns of x, width of x, columns of y, width of y)
+        The sums.
+    """
+    p, q = (len(own.columns) * own.width for own in (x, y))
+    step = max(64, CELLS_PER_BATCH // (p + q))
+    total = np.zeros((len(rows.bounds) - 1, p, q), dtype)
+    for fold, own in enumerate(total):
+        begin, end = int(rows.bounds[fold]), int(rows.bounds[fold + 1])
+        for start in range(begin, end, step):
+            some = slice(start, min(start + step, end))
+            F = rows.expand(x, some, dtype)
+            weighted = F if rows.weights is None else F * rows.weights[some, None].astype(dtype)
+            own += weighted.T @ (F if y is x else rows.expand(y, some, dtype))
+    return total.reshape(-1, len(x.columns), x.width, len(y.columns), y.width)
+
+
+def deal_rows(n: int, n_folds: int, groups: np.ndarray | None, random_state: int) -> np.ndarray:
+    """Deal rows out to two halves of each fold, and return the number of each row's half.
+
+    Parameters
+    ----------
+    n : int
+        The number of rows.
+    n_folds : int
+        The number of folds; halves 2 k and 2 k + 1 are those of fold k.
+    groups : ndarray of int of shape (n,), optional
+        Rows of the same group stay together.
+    random_state : int
+        The seed.
+
+    Examples
+    --------
+    >>> np.bincount(deal_rows(100, 5, None, 0)).tolist()
+    [10, 10, 10, 10, 10, 10, 10, 10, 10, 10]
+    """
+    units = n if groups is None else int(groups.max()) + 1
+    dealt = np.random.default_rng([random_state, 23]).permutation(units) % (2 * n_folds)
+    return dealt if groups is None else dealt[groups]
