@@ -122,7 +122,7 @@ def test_numbers_count_by_their_ranks():
 def test_whole_weights_are_repetitions():
     frame = make_frame(150).drop(columns="noise")
     weights = np.random.default_rng(1).integers(0, 4, size=150)
-    repeated = frame.iloc[np.repeat(np.arange(80), weights)]
+    repeated = frame.iloc[np.repeat(np.arange(150), weights)]
     a = co.associations(frame, sample_weight=weights)
     b = co.associations(repeated, groups=None)
     np.testing.assert_allclose(a.correlations, b.correlations)

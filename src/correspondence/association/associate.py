@@ -16,7 +16,7 @@ from correspondence._util.labels import to_object_array
 from correspondence._util.progress import make_progress_bar
 from correspondence._util.text import list_names, short_repr
 from correspondence.association.column_rows import ColumnRows, read_rows
-from correspondence.association.fold_products import ColumnBlock, make_blocks
+from correspondence.association.fold_products import EqualWidths, make_blocks
 from correspondence.association.held_out_pairs import PairScores, judge_pairs, whiten_block
 from correspondence.association.permutation_moments import compute_pvalues
 from correspondence.association.tail_probabilities import compute_two_answer_pvalues, correct_tails
@@ -87,7 +87,11 @@ def associations(
     --------
     >>> import correspondence as co
     >>> co.associations(co.datasets.load_poison().select("Time", "Fever", "Fish", "Mayonnaise", "Sick"), target="Sick")
-    XX
+    Associations of 5 columns (Time, Fever, Fish, Mayonnaise, Sick), 55 rows
+      3 of 4 pairs with Sick go together more than chance (false discovery rate 5 %).
+      Time goes with Sick: correlation 0.99 on held-out rows; Time tells 97 % of Sick, the other way round 59 %.
+      Fever goes with Sick: correlation 0.88 on held-out rows.
+      Mayonnaise goes with Sick: correlation 0.49 on held-out rows.
     """
     check_whole(random_state, "random_state", 0, 2**32 - 1)
     if missing not in MISSING_POLICIES:
@@ -120,7 +124,7 @@ def _compare_columns(
     everything = make_blocks(features, rows.counts)
     sources = everything
     if place is not None:
-        sources = [ColumnBlock(np.array([place]), [features[place]], [rows.counts[place]], features[place].width)]
+        sources = [EqualWidths(np.array([place]), [features[place]], [rows.counts[place]], features[place].width)]
     with make_progress_bar(len(sources) * len(everything), "pairs of columns", progress) as done:
         for x, y in _pair_blocks(sources, everything):
             products = rows.sum_products(x, y)
@@ -150,7 +154,7 @@ def _compare_columns(
     )
 
 
-def test_pairs(rows: ColumnRows, products: np.ndarray, x: ColumnBlock, y: ColumnBlock) -> np.ndarray:
+def test_pairs(rows: ColumnRows, products: np.ndarray, x: EqualWidths, y: EqualWidths) -> np.ndarray:
     """Compute the p-values of the pairs of columns of two blocks."""
     test = rows.test
     one, other = test.choose_block(x), test.choose_block(y)
@@ -165,7 +169,7 @@ def test_pairs(rows: ColumnRows, products: np.ndarray, x: ColumnBlock, y: Column
     return compute_two_answer_pvalues(pvalues, correlations, int(test.n), x_rows, y_rows)
 
 
-def _pair_blocks(sources: Sequence[ColumnBlock], everything: Sequence[ColumnBlock]) -> Iterator[Any]:
+def _pair_blocks(sources: Sequence[EqualWidths], everything: Sequence[EqualWidths]) -> Iterator[Any]:
     """Yield each two blocks once."""
     for i, x in enumerate(sources):
         for y in everything[i:] if sources is everything else everything:
@@ -186,7 +190,7 @@ class _Matrices:
     def make_empty(cls, k: int) -> _Matrices:
         return cls(*(np.full((k, k), np.nan) for _ in range(5)))
 
-    def set_scores(self, x: ColumnBlock, y: ColumnBlock, scores: PairScores) -> None:
+    def set_scores(self, x: EqualWidths, y: EqualWidths, scores: PairScores) -> None:
         one, other = np.ix_(x.columns, y.columns), np.ix_(y.columns, x.columns)
         for matrix, own in (
             (self.correlations, scores.correlations),
@@ -196,7 +200,7 @@ class _Matrices:
             matrix[one], matrix[other] = own, own.T
         self.predicted[one], self.predicted[other] = scores.y_from_x, scores.x_from_y.T
 
-    def set_pvalues(self, x: ColumnBlock, y: ColumnBlock, pvalues: np.ndarray) -> None:
+    def set_pvalues(self, x: EqualWidths, y: EqualWidths, pvalues: np.ndarray) -> None:
         self.pvalues[np.ix_(x.columns, y.columns)] = pvalues
         self.pvalues[np.ix_(y.columns, x.columns)] = pvalues.T
 

@@ -14,7 +14,7 @@ from correspondence._util.arguments import check_weights, count_observations, fi
 from correspondence._util.text import list_names, short_repr
 from correspondence._util.user_warnings import CorrespondenceWarning, LeftOut
 from correspondence.association.coded_columns import CodedColumn, code_columns, warn_of_left_out
-from correspondence.association.fold_products import CodedRows, ColumnBlock, deal_rows, make_blocks, sum_products
+from correspondence.association.fold_products import CodedRows, EqualWidths, deal_rows, sum_products
 from correspondence.association.level_features import LevelFeatures
 from correspondence.association.permutation_moments import ColumnSums
 from correspondence.data.copies import Copies, is_duplicates, resolve_groups
@@ -95,7 +95,7 @@ class ColumnRows:
         width = sum(own.width for own in self.features)
         return np.float64 if len(self.parts) * width**2 <= MAX_EXACT_WORK else np.float32
 
-    def sum_products(self, x: ColumnBlock, y: ColumnBlock) -> np.ndarray:
+    def sum_products(self, x: EqualWidths, y: EqualWidths) -> np.ndarray:
         """Sum the products of the features of two blocks in each fold; see `fold_products.sum_products`."""
         return sum_products(self.cells, x, y, self.dtype)
 
@@ -151,15 +151,15 @@ class PairTest:
         pairs = zip(self.features, self.counts, strict=True)
         return ColumnSums.stack([ColumnSums.from_features(f.table, c, f.smoothness) for f, c in pairs])
 
-    def choose_block(self, block: ColumnBlock) -> ColumnBlock:
+    def choose_block(self, block: EqualWidths) -> EqualWidths:
         """Return the same columns with the features of these rows."""
         if self.rows is None:
             return block
         features = [self.features[j] for j in block.columns.tolist()]
         width = max(block.width, *(own.width for own in features))
-        return ColumnBlock(block.columns, features, [self.counts[j][None] for j in block.columns.tolist()], width)
+        return EqualWidths(block.columns, features, [self.counts[j][None] for j in block.columns.tolist()], width)
 
-    def compute_covariances(self, products: np.ndarray, total: float, x: ColumnBlock, y: ColumnBlock) -> np.ndarray:
+    def compute_covariances(self, products: np.ndarray, total: float, x: EqualWidths, y: EqualWidths) -> np.ndarray:
         """Compute the covariances of the features of two blocks that `choose_block` returned.
 
         Parameters
@@ -168,15 +168,15 @@ class PairTest:
             The products of the features of all rows, in each fold.
         total : float
             The weight of all rows.
-        x, y : ColumnBlock
+        x, y : EqualWidths
             The columns.
         """
         if self.rows is not None:
             products, total = self.rows.sum_products(x, y), self.n
         return products.sum(axis=0, dtype=np.float64) / total
 
-    def find_two_answers(self, block: ColumnBlock) -> tuple[np.ndarray, np.ndarray]:
-        """Return how many rows gave the rarer of two answers (0 where there are not two), and the sign of its feature."""
+    def find_two_answers(self, block: EqualWidths) -> tuple[np.ndarray, np.ndarray]:
+        """Return how many rows gave the rarer of two answers, 0 where there are not two, and its sign."""
         rows, signs = np.zeros(len(block.columns), dtype=np.int64), np.ones(len(block.columns))
         for i, (j, features) in enumerate(zip(block.columns.tolist(), block.features, strict=True)):
             given = np.flatnonzero(self.counts[j] > 0)

@@ -10,7 +10,7 @@ import numpy as np
 
 from correspondence.association.level_features import LevelFeatures
 
-__all__ = ["CodedRows", "ColumnBlock", "deal_rows", "make_blocks", "sum_products"]
+__all__ = ["CodedRows", "EqualWidths", "deal_rows", "make_blocks", "sum_products"]
 
 MAX_BLOCK_FEATURES = 1024  # features of a block of columns, whose products with another block are held at once
 CELLS_PER_BATCH = 1 << 21
@@ -18,7 +18,7 @@ BLOCK_WIDTHS = (1, 2, 3, 4, 5, 6, 8, 12, 16, 24, 32, 48, 64)  # features of a co
 
 
 @dataclass(frozen=True, eq=False)
-class ColumnBlock:
+class EqualWidths:
     """Columns that have about as many features, which are filled up by zeros to be equally many.
 
     Attributes
@@ -61,7 +61,7 @@ class ColumnBlock:
 
     @cached_property
     def moments(self) -> tuple[np.ndarray, np.ndarray]:
-        """The sums of the features and of their products, in each part: (parts, columns, width), (..., width, width)."""
+        """The sums of features, of shape (parts, columns, width), and of their products, with one axis more."""
         sums = [counts @ table for counts, table in zip(self.counts, self.tables, strict=True)]
         products = [
             np.einsum("pl,la,lb->pab", counts, table, table, optimize=True)
@@ -70,14 +70,14 @@ class ColumnBlock:
         return np.stack(sums, axis=1), np.stack(products, axis=1)
 
 
-def make_blocks(features: Sequence[LevelFeatures], counts: Sequence[np.ndarray]) -> list[ColumnBlock]:
+def make_blocks(features: Sequence[LevelFeatures], counts: Sequence[np.ndarray]) -> list[EqualWidths]:
     """Put columns of similar widths into blocks."""
     sizes = np.array([next(w for w in BLOCK_WIDTHS if w >= own.width) for own in features])
     blocks = []
     for width in np.unique(sizes).tolist():
         places = np.flatnonzero(sizes == width)
         for part in np.array_split(places, -(-len(places) * width // MAX_BLOCK_FEATURES)):
-            blocks.append(ColumnBlock(part, [features[j] for j in part], [counts[j] for j in part], width))
+            blocks.append(EqualWidths(part, [features[j] for j in part], [counts[j] for j in part], width))
     return blocks
 
 
@@ -99,7 +99,7 @@ class CodedRows:
     bounds: np.ndarray
     weights: np.ndarray | None = None
 
-    def expand(self, block: ColumnBlock, rows: slice, dtype: type) -> np.ndarray:
+    def expand(self, block: EqualWidths, rows: slice, dtype: type) -> np.ndarray:
         """Compute the features of some rows."""
         features = np.empty((rows.stop - rows.start, len(block.columns), block.width), dtype)
         for i, (j, table) in enumerate(zip(block.columns.tolist(), block.tables, strict=True)):
@@ -107,14 +107,14 @@ class CodedRows:
         return features.reshape(len(features), -1)
 
 
-def sum_products(rows: CodedRows, x: ColumnBlock, y: ColumnBlock, dtype: type = np.float64) -> np.ndarray:
+def sum_products(rows: CodedRows, x: EqualWidths, y: EqualWidths, dtype: type = np.float64) -> np.ndarray:
     """Sum the products of the features of two blocks over the rows of each fold.
 
     Parameters
     ----------
     rows : CodedRows
         The rows.
-    x, y : ColumnBlock
+    x, y : EqualWidths
         The columns; they may be the same.
     dtype : type
         The type of the features.
@@ -126,7 +126,7 @@ def sum_products(rows: CodedRows, x: ColumnBlock, y: ColumnBlock, dtype: type = 
     """
     p, q = (len(own.columns) * own.width for own in (x, y))
     step = max(64, CELLS_PER_BATCH // (p + q))
-    total = np.zeros((len(rows.bounds) - 1, p, q), dtype)
+    total: np.ndarray = np.zeros((len(rows.bounds) - 1, p, q), dtype)
     for fold, own in enumerate(total):
         begin, end = int(rows.bounds[fold]), int(rows.bounds[fold + 1])
         for start in range(begin, end, step):

@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from correspondence.association.fold_products import ColumnBlock
+from correspondence.association.fold_products import EqualWidths
 
 __all__ = ["PairScores", "WhitenedBlock", "judge_pairs", "whiten_block"]
 
@@ -44,7 +44,7 @@ class WhitenedBlock:
 
     Attributes
     ----------
-    block : ColumnBlock
+    block : EqualWidths
         The columns.
     n : ndarray of shape (folds, 2)
         The weight of the held-out rows, in both halves.
@@ -58,7 +58,7 @@ class WhitenedBlock:
         Their second moments.
     """
 
-    block: ColumnBlock
+    block: EqualWidths
     n: np.ndarray
     train_mean: np.ndarray
     test_mean: np.ndarray
@@ -72,7 +72,7 @@ class WhitenedBlock:
         return share[0] * self.seconds[fold, 0] + share[1] * self.seconds[fold, 1]
 
 
-def whiten_block(block: ColumnBlock) -> WhitenedBlock:
+def whiten_block(block: EqualWidths) -> WhitenedBlock:
     """Whiten the features of a block on the training rows of each fold."""
     sums, products = block.moments
     n = block.counts[0].sum(axis=1)

@@ -93,7 +93,7 @@ def make_number_features(
     Examples
     --------
     >>> make_number_features(np.ones(4), 2).table.round(2).tolist()
-    [[-1.4, 1.01], [-0.39, -1.01], [0.39, -1.01], [1.4, 1.01]]
+    [[-1.36, 1.0], [-0.38, -1.0], [0.38, -1.0], [1.36, 1.0]]
     """
     given = np.ones(len(counts), dtype=bool) if is_missing is None else ~is_missing
     own = counts * given

@@ -1,11 +1,11 @@
 """P-values of dependence from the exact moments that a statistic has if the rows of one column are permuted.
 
-With features z (n rows, divided by sqrt(n), orthonormal) and weights d of each column, and A = z diag(d) z', the statistic
-of two columns is tr(A B): the sum of the squared covariances of their features, times both weights. Its mean, variance
-and third moment over all permutations of one column are known from a few sums over each column on its own (Kazi-Aoual,
-Hitier, Sabatier and Lebreton, Refined approximations to permutation tests for multivariate inference, 1995), so that no
-permutation need be drawn, and all pairs of thousands of columns cost little. The gamma distribution with these three
-moments (Pearson's type III) gives the p-value.
+With features z (n rows, orthonormal, divided by sqrt(n)) and weights d of each column, and A = z diag(d) z', the
+statistic of two columns is tr(A B): the sum of the squared covariances of their features, times both weights. Its mean,
+variance and third moment over all permutations of one column are known from a few sums over each column on its own
+(Kazi-Aoual, Hitier, Sabatier and Lebreton, Refined approximations to permutation tests for multivariate inference,
+1995), so that no permutation need be drawn, and all pairs of thousands of columns cost little. The gamma distribution
+with these three moments (Pearson's type III) gives the p-value.
 """
 
 from __future__ import annotations
@@ -56,14 +56,10 @@ class ColumnSums:
         # The entries of A are sums over a of d_a z_ia z_ja: their cubes are those of third moments of the features.
         third = np.einsum("l,la,lb,lc->abc", counts, z, z, z, optimize=True)
         u = np.einsum("abc,a,b,c->", third**2, weights, weights, weights, optimize=True)
-        of_rows = (
-            (counts * h**2).sum(),
-            (counts * h**3).sum(),
-            u,
-            (counts * h * g).sum(),
-            weights @ ((counts * h) @ z) ** 2,
-        )
-        return cls(*(np.float64(value) for value in (weights.sum(), (weights**2).sum(), (weights**3).sum(), *of_rows)))
+        of_rows = ((counts * h**2).sum(), (counts * h**3).sum(), u, (counts * h * g).sum())
+        b = weights @ ((counts * h) @ z) ** 2
+        traces = weights.sum(), (weights**2).sum(), (weights**3).sum()
+        return cls(*(np.asarray(value) for value in (*traces, *of_rows, b)))
 
     @classmethod
     def stack(cls, columns: list[ColumnSums]) -> ColumnSums:

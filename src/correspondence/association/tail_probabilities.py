@@ -22,7 +22,7 @@ BISECTIONS = 60
 
 
 def correct_tails(pvalues: np.ndarray, x_weights: np.ndarray, y_weights: np.ndarray) -> np.ndarray:
-    """Multiply p-values by how much heavier the tail of a weighted sum of squares is than that of the gamma distribution.
+    """Multiply p-values by how much heavier the tail of a weighted sum is than that of the gamma distribution.
 
     Parameters
     ----------

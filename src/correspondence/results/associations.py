@@ -69,9 +69,9 @@ class Associations(FrameResult):
     >>> X = np.column_stack([u, np.cos(2 * u) + 0.3 * rng.normal(size=500), rng.normal(size=500)])
     >>> a = co.associations(X)
     >>> a.correlations.round(2).tolist()[0]
-    [1.0, 0.9, 0.01]
-    >>> a.predicted.round(1).tolist()[0][1], a.predicted.round(1).tolist()[1][0]
-    (0.8, 0.0)
+    [1.0, 0.91, -0.16]
+    >>> [float(a.predicted[i, j].round(2)) for i, j in ((0, 1), (1, 0))]  # the number tells the cosine, not the reverse
+    [0.71, -0.01]
     """
 
     columns: np.ndarray
@@ -152,9 +152,9 @@ class Associations(FrameResult):
         """
         x, y = self._rank_pairs()
         kept = np.flatnonzero(self.found[x, y])
-        pairs = f"pairs with {self.target}" if self.target is not None else "pairs"
+        pairs = f"pairs with {self.target}" if self.target is not None else "pairs of columns"
         lines = [
-            f"{len(kept):,} of {len(x):,} {pairs} of columns go together more than chance "
+            f"{len(kept):,} of {len(x):,} {pairs} go together more than chance "
             f"(false discovery rate {100 * self.alpha:g} %)."
         ]
         return "\n".join([*lines, *(self._describe_pair(int(x[i]), int(y[i])) for i in kept[:MAX_PAIRS_SHOWN])])
