@@ -25,6 +25,7 @@ from correspondence.page.many_columns import (
     list_column_facts,
     list_eta2,
     make_column_clouds,
+    name_groups,
     pack_columns_payload,
     write_column_sentences,
 )
@@ -32,6 +33,7 @@ from correspondence.page.packing import lay_out_scree
 from correspondence.page.payload import pack_payload
 from correspondence.results.evidence import CrossFit, Evidence, list_components
 from correspondence.scene.classes import make_scene
+from correspondence.scene.groups import read_row_groups
 from correspondence.scene.many_columns import check_unused, has_many_columns, make_columns_scene, name_share
 from correspondence.scene.points import check_names
 from correspondence.search.cross_modal import CrossModalIndex
@@ -47,6 +49,7 @@ def explore(
     *,
     held_out: Any = None,
     crossfit: CrossFit | None = None,
+    groups: Any = None,
     classes: Any = None,
     names: Sequence[str] | None = None,
     x_labels: Any = None,
@@ -88,9 +91,12 @@ def explore(
     crossfit : CrossFit, optional
         The table of columns has figures of held-out pairs beside, by these out-of-fold functions of the pairs X and Y;
         by default `held_out`, if it is one.
+    groups : array-like, series or fitted Clusters, optional
+        Points of X (rows) are coloured, and can be filtered, by these groups, one label for each (many different
+        numbers are put into ranges); the page draws ellipses of the groups, or their hulls.
     classes : array-like, optional
-        Points are coloured, and can be filtered, by these classes, one for each of X (many different numbers are put
-        into ranges). By default a `ClassifierCA` gives the classes that it predicts.
+        The same as `groups`, an earlier name: ellipses and hulls are drawn when the reader asks for them. By default a
+        `ClassifierCA` gives the classes that it predicts.
     names : (str, str) or (str, str, str), optional
         The two variables, and marks, are called by these names.
     x_labels, y_labels : array-like, optional
@@ -133,8 +139,10 @@ def explore(
     if has_many_columns(d_or_est):
         unused = {"Y": Y, "classes": classes, "x_labels": x_labels, "y_labels": y_labels, "x_images": x_images}
         check_unused(unused | {"y_images": y_images, "marks": marks, "index": index, "recorder": recorder})
-        page = render_columns_page(d_or_est, X, held_out, names, title, about, words, max_points)
+        page = render_columns_page(d_or_est, X, held_out, groups, names, title, about, words, max_points)
         return write_page(page, path)
+    if groups is not None and classes is not None:
+        raise ValueError("classes must be left out where groups are given: both colour the points of X.")
     seen = make_scene(d_or_est, X, classes, X if hasattr(d_or_est, "on_beliefs") else None, False)
     if names is None:
         names = ("x", "y") if seen.names == ("rows", "columns") else seen.names
@@ -142,7 +150,7 @@ def explore(
     clouds = make_clouds(
         seen, d_or_est, X, Y, called, max_points, (x_labels, y_labels), (x_images, y_images), marks, index
     )
-    clouds, colours = colour_clouds(clouds, seen, Y if index is None else None)
+    clouds, colours = colour_clouds(clouds, seen, Y if index is None else None, groups)
     clouds, described = add_column_clouds(clouds, as_decomposition(seen.est), X, Y, has_index=index is not None)
     _check_result_types(held_out, recorder)
     if held_out is None:
@@ -159,7 +167,7 @@ def explore(
         title=str(title),
         about=write_sentences(d_or_est, words, held_out, called[:2]) if about is None else _list_paragraphs(about),
         level=round(100 * evidence.level, 1) if evidence else None,
-        facts=list_facts(seen.est, clouds, evidence),
+        facts=list_facts(seen.est, clouds, evidence, has_groups=groups is not None),
         names=called,
         rows=rows,
         scree=lay_out_scree(rows),
@@ -186,6 +194,7 @@ def render_columns_page(
     est: Any,
     X: Any,
     held_out: Any,
+    groups: Any,
     names: Sequence[str] | None,
     title: str,
     about: Sequence[str] | None,
@@ -195,7 +204,8 @@ def render_columns_page(
     """Render the page of an analysis of many columns; the parameters are those of `explore`."""
     called = check_names(("rows", "answers") if names is None else names)
     scene = make_columns_scene(est, X, most)
-    clouds = make_column_clouds(est, scene, called)
+    grouping = read_row_groups(est, scene, groups, None)
+    clouds = make_column_clouds(est, scene, called, grouping, name_groups(groups))
     _check_result_types(held_out, None)
     evidence = None if held_out is None else held_out.evidence
     rows = adjust_components(list_components(as_decomposition(est), evidence), est)
@@ -212,7 +222,7 @@ def render_columns_page(
         n_read=len(words) if evidence is None else evidence.n_holding,
         structure=list_eta2(est),
         has_frames=False,
-        data=pack_columns_payload(est, scene, clouds, rows, called, "training"),
+        data=pack_columns_payload(est, scene, clouds, rows, called, "training", grouping),
         fitted="training",
         many={"share": name_share(est)},
     )
@@ -234,13 +244,18 @@ def _check_result_types(held_out: Any, recorder: Any) -> None:
         raise TypeError(f"recorder must be a TrainingRecorder, got {type(recorder).__name__}.")
 
 
-def list_facts(d_or_est: Any, clouds: list[Cloud], evidence: Evidence | None) -> list[tuple[str, str]]:
+def list_facts(
+    d_or_est: Any, clouds: list[Cloud], evidence: Evidence | None, has_groups: bool = False
+) -> list[tuple[str, str]]:
     """List figures, each with its name."""
     d = as_decomposition(d_or_est)
     facts = [("pairs" if float(d.n).is_integer() else "total", f"{d.n:,.10g}")]
     for cloud in clouds:
         total = cloud.points.total
         facts.append((cloud.name, f"{total:,}" if len(cloud) == total else f"{len(cloud):,} of {total:,}"))
+    groupless = int((clouds[0].classes < 0).sum()) if has_groups and clouds[0].classes is not None else 0
+    if groupless:
+        facts.append(("without a group", f"{groupless:,}"))
     facts.append(("chi2 (dependence)", f"{d.chi2:.4g}"))
     if evidence is None or evidence.captured is None:
         return facts
@@ -250,7 +265,7 @@ def list_facts(d_or_est: Any, clouds: list[Cloud], evidence: Evidence | None) ->
 def render_page(**content: Any) -> str:
     """Fill the template with style, script and content."""
     environment = Environment(loader=PackageLoader("correspondence.page", "."), autoescape=True)
-    names = ("page.css", "unpack.js", "model.js", "plane.js", "layer.js", "page.js")
+    names = ("page.css", "unpack.js", "model.js", "groups.js", "plane.js", "layer.js", "page.js")
     folder = resources.files("correspondence.page")
     style, *scripts = (Markup(folder.joinpath(name).read_text(encoding="utf-8")) for name in names)
     script = Markup("\n").join(scripts)

@@ -14,7 +14,8 @@ from correspondence._util.labels import as_labels
 from correspondence.core.decomposition import as_decomposition
 from correspondence.core.functions import PrincipalFunctions, find_label_shares
 from correspondence.page.packing import Sprites, make_sprites
-from correspondence.scene.classes import Scene, find_classes
+from correspondence.scene.classes import PointClasses, Scene, find_classes
+from correspondence.scene.groups import Grouping, read_groups
 from correspondence.scene.points import ScenePoints, choose_values, locate_labels, locate_marks, locate_values
 from correspondence.search.cross_modal import CrossModalIndex
 
@@ -198,18 +199,27 @@ def _make_cloud(
     return Cloud(role, name, points, texts, is_named, columns)
 
 
-def colour_clouds(clouds: list[Cloud], seen: Scene, Y: Any) -> tuple[list[Cloud], dict[str, list[str]] | None]:
-    """Return the clouds with classes, and the names and colours of these; labels of y that are classes have theirs."""
+def colour_clouds(
+    clouds: list[Cloud], seen: Scene, Y: Any, groups: Any = None
+) -> tuple[list[Cloud], dict[str, Any] | None]:
+    """Return the clouds with classes, and the names and colours of these; labels of y that are classes have theirs.
+
+    Groups are classes that the page draws ellipses of at first.
+    """
     x, y, *marks = clouds
-    found = find_classes(x.points, y.points, seen, Y)
+    found: PointClasses | Grouping | None = None
+    if groups is not None:
+        found = read_groups(groups, x.points.given, seen.est)
+    else:
+        found = find_classes(x.points, y.points, seen, Y)
     if found is None:
         return clouds, None
     names = to_texts(found.names)
-    x = replace(x, classes=found.codes[x.points.rows])
+    x = replace(x, classes=found.codes[x.points.rows].astype(np.int16))
     if y.labels is not None:
         position = {name: i for i, name in enumerate(names)}
         y = replace(y, classes=np.array([position.get(label, -1) for label in y.labels], dtype=np.int16))
-    return [x, y, *marks], {"names": names, "colours": found.colours}
+    return [x, y, *marks], {"names": names, "colours": found.colours, "grouped": groups is not None}
 
 
 def list_class_items(cloud: Cloud, names: list[str]) -> tuple[list[str], np.ndarray, np.ndarray]:

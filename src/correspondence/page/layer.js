@@ -15,11 +15,13 @@ class Layer {
     this.drawAxes(context);
     this.drawBoundaries(context);
     const taken = new Boxes();
+    const names = this.drawGroups(context, taken);
     this.drawJoined(context);
     this.drawLinks(context);
     this.reserve(taken);
     this.drawNumbers(context, taken);
     this.drawGroupViews(context, taken);
+    names.forEach(writeName => writeName());
     this.drawLabels(context, taken, this.page.named.y, i => this.isY(i));
     this.drawPictures(context, taken);
     this.drawLabels(context, taken, this.page.named.others, i => !this.isY(i));
@@ -64,6 +66,29 @@ class Layer {
     const told = held_out === null ? "" : `, held out ${held_out.toFixed(2)}`;
     const word = this.model.data.fitted === "training" ? "correlation" : this.model.data.fitted;
     return `Axis ${axis + 1}: ${word} ${training.toFixed(2)}${told}, ${(100 * share).toFixed(1)} % of chi2`;
+  }
+  /* Ellipses or hulls of the groups by which the points of x are coloured; returns what writes their names at the means,
+     over all that is drawn until then. */
+  drawGroups(context, taken) {
+    const { plane } = this, names = [], font = `700 14px ${FONT}`;
+    for (const { name, colour, mean, ellipse, hull } of this.page.groupShapes()) {
+      const ink = this.page.readable(colour);
+      context.beginPath();
+      if (ellipse) context.ellipse(...plane.toScreen(...mean), ...ellipse.lengths.map(length => length * plane.view.zoom), -ellipse.angle, 0, 7);
+      (hull || []).forEach((corner, k) => k ? context.lineTo(...plane.toScreen(...corner)) : context.moveTo(...plane.toScreen(...corner)));
+      if (hull) context.closePath();
+      Object.assign(context, { fillStyle: css(ink), strokeStyle: css(this.page.text(ink)), lineWidth: 1.6, globalAlpha: .12 });
+      context.fill();
+      context.globalAlpha = 1;
+      context.stroke();
+      const [x, y] = plane.toScreen(...mean), text = short(name, 32), width = this.measure(context, font, text);
+      if (!(x === x) || this.page.isNamed(name)) continue;
+      const corners = [[x - width / 2, y - 8], [x - width / 2, y - 24], [x - width / 2, y + 8], [x + 10, y - 8], [x - 10 - width, y - 8]];
+      const style = { font, colour: css(this.page.text(ink)), align: "left", halo: this.style.paper };
+      const box = this.writeText(context, text, corners, width, style, taken);
+      if (box) names.push(() => write(context, text, box[0] + 2, box[1] + 8, style));
+    }
+    return names;
   }
   drawBoundaries(context) {
     const { boundaries, boundary_points, classes, kept } = this.model.data, [first, second] = this.page.axes;
@@ -186,9 +211,9 @@ class Layer {
       if (isOut || taken.meets(box)) continue;
       taken.add(box);
       write(context, text, left, top + 8, { ...style, align: "left", halo: this.style.paper });
-      return true;
+      return box;
     }
-    return false;
+    return null;
   }
   /* Labels of some points, after those that belong to the chosen one. */
   drawLabels(context, taken, points, isMeant) {

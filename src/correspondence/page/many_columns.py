@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from correspondence._util.labels import MISSING
 from correspondence.core.column_features import LabelColumn
 from correspondence.describe.axis_words import AxisWords, find_axis_words
 from correspondence.page.clouds import MAX_COLUMNS_SHOWN, Cloud, Column, make_column, to_texts
@@ -18,6 +19,7 @@ from correspondence.results.evidence import Component
 from correspondence.results.points import Points
 from correspondence.scene.colours import list_variable_colours
 from correspondence.scene.column_marks import NumberMark
+from correspondence.scene.groups import MISSING_COLOUR, Grouping, find_row_weights
 from correspondence.scene.many_columns import (
     AnswerPoints,
     ManyColumnsScene,
@@ -34,6 +36,7 @@ __all__ = [
     "list_column_facts",
     "list_eta2",
     "make_column_clouds",
+    "name_groups",
     "pack_columns_payload",
     "write_column_sentences",
 ]
@@ -45,15 +48,28 @@ MAX_PARTIAL_POINTS = 100_000  # rows as groups of columns see them
 N_ROW_COLOURS = 20
 
 
-def make_column_clouds(est: Any, scene: ManyColumnsScene, names: tuple[str, ...]) -> list[Cloud]:
-    """Make the points of rows and answers, and of those that took no part in the fit."""
+def make_column_clouds(
+    est: Any, scene: ManyColumnsScene, names: tuple[str, ...], grouping: Grouping | None = None, group_name: str = ""
+) -> list[Cloud]:
+    """Make the points of rows, with their groups, and answers, and of those that took no part in the fit."""
     d = len(est.shares_)
-    clouds = [_make_row_cloud(est, scene, names[0], d), _make_answer_cloud(scene.answers, est, names[1], "y", d)]
+    rows = _make_row_cloud(est, scene, names[0], d)
+    if grouping is not None:
+        own = grouping.codes[rows.points.rows]
+        codes = np.where(own < 0, len(grouping.names), own).astype(np.uint32)
+        rows = replace(rows, columns=[*rows.columns, Column(group_name, codes, [*to_texts(grouping.names), MISSING])])
+    clouds = [rows, _make_answer_cloud(scene.answers, est, names[1], "y", d)]
     if scene.supplementary is not None:
         clouds.append(_make_answer_cloud(scene.supplementary, est, f"supplementary {names[1]}", "ys", d))
     if scene.supplementary_rows is not None:
         clouds.append(_make_passive_rows(scene.supplementary_rows, f"supplementary {names[0]}"))
     return clouds
+
+
+def name_groups(groups: Any) -> str:
+    """Return what the groups of rows are called: the name of their column, if it has one."""
+    name = getattr(groups, "name", None)
+    return to_texts([name])[0] if isinstance(name, str) else "cluster" if hasattr(groups, "labels_") else "group"
 
 
 def _make_row_cloud(est: Any, scene: ManyColumnsScene, name: str, d: int) -> Cloud:
@@ -134,7 +150,13 @@ def adjust_components(rows: list[Component], est: Any) -> list[Component]:
 
 
 def pack_columns_payload(
-    est: Any, scene: ManyColumnsScene, clouds: list[Cloud], rows: list[Component], names: tuple[str, ...], fitted: str
+    est: Any,
+    scene: ManyColumnsScene,
+    clouds: list[Cloud],
+    rows: list[Component],
+    names: tuple[str, ...],
+    fitted: str,
+    grouping: Grouping | None = None,
 ) -> str:
     """Pack everything that the script needs, as `pack_arrays` writes it.
 
@@ -152,6 +174,8 @@ def pack_columns_payload(
         What rows and answers are called.
     fitted : str
         What the correlations of the fit are called.
+    grouping : Grouping, optional
+        The groups of the rows, which are the last of their columns.
     """
     kept = count_axes(rows, clouds)
     variables = [] if scene.answers is None else scene.answers.variables
@@ -163,7 +187,8 @@ def pack_columns_payload(
         "titles": [write_axis_title(est, i) for i in range(kept)],
         "classes": {"names": to_texts(variables), "colours": colours} if variables else None,
         "fitted": fitted,
-        "many": {"barycentric": scene.is_barycentric, "colours": list_variable_colours(N_ROW_COLOURS)},
+        "many": {"barycentric": scene.is_barycentric, "colours": list_variable_colours(N_ROW_COLOURS)}
+        | _describe_groups(clouds[0], grouping),
         "by": "posterior",
         "scaled": False,
         "claims": True,
@@ -173,6 +198,9 @@ def pack_columns_payload(
         "joined": _list_joined(scene, clouds[1]),
     }
     arrays = collect_arrays(kept, clouds)
+    weights = None if scene.rows is None else find_row_weights(est, scene)
+    if weights is not None:
+        arrays["0.weights"] = shorten_mantissas(weights[clouds[0].points.rows])
     numbers = scene.numbers.choose(range(kept), 0.0, MAX_NUMBERS)
     more, data = pack_number_marks([("x", mark) for mark in _list_number_marks(numbers)], kept)
     for said, colour in zip(more.get("numbers", []), _choose_number_colours(numbers, len(variables)), strict=True):
@@ -191,6 +219,13 @@ def _pack_group_views(scene: ManyColumnsScene, kept: int) -> tuple[dict[str, Any
     said = [{"name": group.name, "colour": palette[group.position]} for group in scene.groups]
     places = np.vstack([group.places[scene.rows.rows, :kept] for group in scene.groups])
     return {"groups": said}, {"groups.places": shorten_mantissas(places)}
+
+
+def _describe_groups(cloud: Cloud, grouping: Grouping | None) -> dict[str, Any]:
+    """Describe the groups of the rows: which column they are, and their colours."""
+    if grouping is None:
+        return {"groups": None}
+    return {"groups": {"column": len(cloud.columns) - 1, "colours": [*grouping.colours, MISSING_COLOUR]}}
 
 
 def _list_joined(scene: ManyColumnsScene, cloud: Cloud) -> list[list[int]]:

@@ -14,7 +14,7 @@ class Model {
       ...cloud,
       places: arrays[`${c}.places`], prior: arrays[`${c}.prior`], rows: arrays[`${c}.rows`],
       classes: arrays[`${c}.classes`], image: arrays[`${c}.image`],
-      shares: arrays[`${c}.shares`], contributions: arrays[`${c}.contributions`], cos2: arrays[`${c}.cos2`],
+      weights: arrays[`${c}.weights`], shares: arrays[`${c}.shares`], contributions: arrays[`${c}.contributions`], cos2: arrays[`${c}.cos2`],
       values: cloud.columns.map((_, j) => arrays[`${c}.column.${j}`]),
     }));
     this.size = 0;

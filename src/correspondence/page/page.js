@@ -1,5 +1,6 @@
 /* The page around the plane: the card of a point, search, filters, slider, tables. */
 
+const NO_GROUP = ["(missing)", "\u2013"];
 const MOST_MATCHES = 8, MOST_FOUND = 12, MOST_ROWS = 12, MOST_ANSWERS = 30;
 const $ = id => document.getElementById(id);
 
@@ -32,6 +33,7 @@ class Page {
     this.setControls();
     this.setLegend();
     this.setPaint();
+    this.setShapes();
     this.setSearch();
     this.setSlider();
     this.setKeys();
@@ -56,8 +58,12 @@ class Page {
     this.hover(-1, [0, 0]);
     this.named = { y: model.byWeight(["y", "ys", "yc"], first, second), others: model.byWeight(["x", "xs", "xc", "mark"], first, second) };
     this.colour();
-    $("note").textContent = this.isLast ? this.describeMap() : "During the training: inputs where the model of this step puts them, in the axes of its end.";
+    this.note();
     if (this.chosen >= 0) this.showCard();
+  }
+  note() {
+    const told = this.isLast ? this.describeMap() : "During the training: inputs where the model of this step puts them, in the axes of its end.";
+    $("note").textContent = [told, ...this.describeGroups()].join(" ");
   }
   /* What distances mean, and what the marks of columns are. */
   describeMap() {
@@ -102,19 +108,68 @@ class Page {
     this.plane.setLooks(colours, looks);
   }
   ink(cloud, code) {
-    const { classes } = this.model.data;
-    return code >= 0 ? this.readable(classes.colours[code]) : rgb(this.style[this.model.data.many ? "mark" : base(cloud.role)]);
+    const { classes, many } = this.model.data, isLoose = cloud.role === "x" && classes?.grouped;
+    return code >= 0 ? this.readable(classes.colours[code]) : rgb(this.style[many || isLoose ? "mark" : base(cloud.role)]);
   }
   /* Colour of a row by what it answered to the question chosen; null if there is none. */
   rowInk(cloud, j) {
     const k = this.model.data.many ? Number($("paint").value || -1) : -1;
-    return k < 0 ? null : this.readable(this.model.data.many.colours[cloud.values[k][j]]);
+    return k < 0 ? null : this.readable(this.paints(k)[cloud.values[k][j]]);
+  }
+  /* Colours of the answers to a question, or of the groups. */
+  paints(k) {
+    const { many } = this.model.data;
+    return many.groups?.column === k ? many.groups.colours : many.colours;
+  }
+
+  /* --- groups of the points of x */
+
+  /* By what these are coloured: the code of each, names and colours by code; null if by nothing. */
+  get grouping() {
+    const { data } = this.model, cloud = this.model.role("x");
+    if (!data.many) return cloud.classes ? { codes: cloud.classes, names: data.classes.names, colours: data.classes.colours } : null;
+    const k = Number($("paint").value || -1);
+    return k < 0 ? null : { codes: cloud.values[k], names: cloud.columns[k].labels, colours: this.paints(k) };
+  }
+  /* What is drawn of them on two axes, found anew when points or groups are others than before. */
+  groupShapes() {
+    const kind = $("shapes").value, { plane } = this, cloud = this.model.role("x"), found = this.grouping;
+    if (!kind || !found || this.axes[1] < 0 || this.hidden.roles.has("x")) return [];
+    const last = this.traced || {};
+    if (last.xy !== plane.xy || last.codes !== found.codes || last.kind !== kind) {
+      const points = Array.from({ length: cloud.n }, (_, j) => [plane.xy[2 * (cloud.start + j)], plane.xy[2 * (cloud.start + j) + 1]]);
+      const weight = cloud.weights ? j => cloud.weights[j] : cloud.mass ? j => cloud.prior[j] : () => 1;
+      const shapes = traceGroups(points, found.codes, found.names.length, weight, cloud.mass, Math.max(1, cloud.given / cloud.n), kind);
+      this.traced = { xy: plane.xy, codes: found.codes, kind, shapes };
+    }
+    return this.traced.shapes.map((shape, code) => ({ ...shape, code, name: found.names[code], colour: found.colours[code] }))
+      .filter(({ members, code, name }) => members && !NO_GROUP.includes(name) && (this.model.data.many || !this.hidden.classes.has(code)));
+  }
+  /* Whether a group has its name in the plane anyway. */
+  isNamed(name) {
+    const y = this.model.role("y");
+    return !this.model.data.many && !!y.named && y.labels.includes(name);
+  }
+  describeGroups() {
+    const kind = $("shapes").value, small = this.groupShapes().filter(({ ellipse }) => ellipse === null).map(({ name }) => short(name, 28));
+    if (!kind || !this.grouping || this.axes[1] < 0) return [];
+    const more = small.length > 5 ? ` and ${small.length - 5} more` : "";
+    return [GROUP_NOTES[kind], ...(small.length ? [`No ellipse with fewer than ${MIN_MEMBERS} members: ${small.slice(0, 5).join(", ")}${more}.`] : [])];
+  }
+  setShapes() {
+    const { data } = this.model;
+    const can = data.many ? $("paint").options.length > 1 : !!this.grouping;
+    $("shapes").closest("label").hidden = !can;
+    const isMeant = data.many ? !!data.many.groups : !!data.classes?.grouped;
+    if (data.many?.groups) { $("paint").value = String(data.many.groups.column); $("paint").dispatchEvent(new Event("change")); }
+    if (isMeant) $("shapes").value = "concentration";
+    $("shapes").addEventListener("change", () => { this.note(); this.plane.draw(); });
   }
   /* The questions by which rows can be coloured, and the colours of their answers. */
   setPaint() {
     const { many } = this.model.data, cloud = this.model.role("x");
     if (!many) return;
-    const fit = cloud.columns.map((column, k) => ({ ...column, k })).filter(({ labels }) => labels && labels.length <= many.colours.length);
+    const fit = cloud.columns.map((column, k) => ({ ...column, k })).filter(({ labels, k }) => labels && labels.length <= this.paints(k).length);
     $("paint").closest("label").hidden = !fit.length || !cloud.n;
     $("paint").replaceChildren(option(-1, "nothing"), ...fit.map(({ name, k }) => option(k, short(name, 28))));
     $("paint").addEventListener("change", () => {
@@ -122,11 +177,12 @@ class Page {
       const used = column ? new Set(cloud.values[Number($("paint").value)]) : new Set();
       $("painted").replaceChildren(...(column ? column.labels : []).flatMap((label, code) => {
         const dot = make("span", "dot");
-        dot.dataset.colour = many.colours[code];
+        dot.dataset.colour = this.paints(Number($("paint").value))[code];
         return used.has(code) ? [make("span", "key", dot, short(label, 28))] : [];
       }));
       $("painted").hidden = !column;
       this.applyTheme();
+      if (this.plane.width) this.note();
     });
   }
   /* Colours of classes are made for light paper. */

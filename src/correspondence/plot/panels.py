@@ -121,7 +121,7 @@ def place_individuals(d_or_est: Any, index: list[int], map: str, X: Any) -> tupl
     scene = make_columns_scene(d_or_est, X)
     if scene.rows is None:
         raise ValueError("X must be given, because the rows of the fit are not in memory.")
-    weights = find_row_weights(d_or_est, scene) if X is None else None
+    weights = find_row_weights(d_or_est, scene)
     return replace(draw_rows(scene, scaling, index), is_faint=False), weights
 
 

@@ -280,7 +280,7 @@ def draw_columns_plane(
         drawn = drawn.leave_rows_nameless()
     told = []
     if grouping is not None and (groups is not None or kind is not None or share):
-        weights = find_row_weights(est, scene) if X is None else None
+        weights = find_row_weights(est, scene)
         told = [make_drawn_groups(drawn.rows[0], grouping, kind, level, share, weights, is_named=groups is not None)]
     means = [marks for own in told for marks in own.marks]
     ax = make_axes(ax, choose_figure_size(drawn, len(index)))

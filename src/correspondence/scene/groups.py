@@ -120,10 +120,11 @@ def read_row_groups(est: Any, scene: Any, groups: Any, classes: Any) -> Grouping
     return read_groups(given, scene.rows.given, est, name)
 
 
-def find_row_weights(est: Any, scene: Any) -> np.ndarray:
-    """Return how many times each row of an analysis of many columns counted in the fit."""
-    weights = est._analysis.weights
-    return np.ones(scene.rows.given) if weights is None else np.asarray(weights, dtype=float)
+def find_row_weights(est: Any, scene: Any) -> np.ndarray | None:
+    """Return how many times each row of an analysis of many columns counted in the fit; None if all counted once."""
+    is_of_fit = scene.rows.labels is not None  # other rows have no names
+    weights = est._analysis.weights if is_of_fit else None
+    return None if weights is None else np.asarray(weights, dtype=float)
 
 
 def _encode_groups(groups: Any, known: np.ndarray, name: str) -> Grouping:
