@@ -50,9 +50,9 @@ def test_groups_of_survey_rows_are_a_column_of_their_own(tmp_path):
     sex[::10] = None
     data = data_of(co.explore(co.MCA().fit(frame), path=tmp_path / "p.html", groups=sex))
     rows = data["clouds"][0]
-    column = data["many"]["groups"]["column"]
+    column = data["many"]["grouping"]["column"]
     assert rows["columns"][column] == {"name": "sex", "labels": ["f", "m", "(missing)"]}
-    assert data["many"]["groups"]["colours"][-1] == MISSING_COLOUR
+    assert data["many"]["grouping"]["colours"][-1] == MISSING_COLOUR
     assert data["classes"]["names"] == ["often", "drink", "sugar"]
 
 

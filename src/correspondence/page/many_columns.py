@@ -224,8 +224,8 @@ def _pack_group_views(scene: ManyColumnsScene, kept: int) -> tuple[dict[str, Any
 def _describe_groups(cloud: Cloud, grouping: Grouping | None) -> dict[str, Any]:
     """Describe the groups of the rows: which column they are, and their colours."""
     if grouping is None:
-        return {"groups": None}
-    return {"groups": {"column": len(cloud.columns) - 1, "colours": [*grouping.colours, MISSING_COLOUR]}}
+        return {"grouping": None}
+    return {"grouping": {"column": len(cloud.columns) - 1, "colours": [*grouping.colours, MISSING_COLOUR]}}
 
 
 def _list_joined(scene: ManyColumnsScene, cloud: Cloud) -> list[list[int]]:

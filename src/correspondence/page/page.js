@@ -119,7 +119,7 @@ class Page {
   /* Colours of the answers to a question, or of the groups. */
   paints(k) {
     const { many } = this.model.data;
-    return many.groups?.column === k ? many.groups.colours : many.colours;
+    return many.grouping?.column === k ? many.grouping.colours : many.colours;
   }
 
   /* --- groups of the points of x */
@@ -160,8 +160,8 @@ class Page {
     const { data } = this.model;
     const can = data.many ? $("paint").options.length > 1 : !!this.grouping;
     $("shapes").closest("label").hidden = !can;
-    const isMeant = data.many ? !!data.many.groups : !!data.classes?.grouped;
-    if (data.many?.groups) { $("paint").value = String(data.many.groups.column); $("paint").dispatchEvent(new Event("change")); }
+    const isMeant = data.many ? !!data.many.grouping : !!data.classes?.grouped;
+    if (data.many?.grouping) { $("paint").value = String(data.many.grouping.column); $("paint").dispatchEvent(new Event("change")); }
     if (isMeant) $("shapes").value = "concentration";
     $("shapes").addEventListener("change", () => { this.note(); this.plane.draw(); });
   }
