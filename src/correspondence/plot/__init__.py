@@ -3,6 +3,7 @@
 from correspondence.plot.charts import comparison, contributions, dimension, scree
 from correspondence.plot.circles import correlation_circle
 from correspondence.plot.classifiers import classifiers
+from correspondence.plot.heatmaps import associations
 from correspondence.plot.panels import multiples
 from correspondence.plot.planes import plane
 from correspondence.plot.style import STYLES
@@ -16,6 +17,7 @@ __all__ = [
     "MAPS",
     "ROWS",
     "STYLES",
+    "associations",
     "classifiers",
     "comparison",
     "contributions",
