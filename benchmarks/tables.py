@@ -1,7 +1,7 @@
-"""Do the promises of `CA` hold? Level of its test, what its ridge captures of the population, coverage of its ellipses.
+"""Do the promises of `CA` hold? Level of its tests, what its ridge captures of the population, coverage of its ellipses.
 
 python benchmarks/tables.py                  # all, about 5 minutes
-python benchmarks/tables.py --only ridge     # or level, or ellipses
+python benchmarks/tables.py --only ridge     # or level, axes, ellipses
 """
 
 from __future__ import annotations
@@ -46,6 +46,41 @@ def measure_level(n_tables):
                 rejected += [test.pvalue <= 0.05, test.classical_pvalue <= 0.05]
             ours, classical = rejected / n_tables
             print(f"  {name:<18} n {n:5d}: {ours:.3f} ({classical:.3f})", flush=True)
+
+
+# --- level of the tests of axes at 5 %
+
+AXES_MARGINS = {name: MARGINS[name] for name in ("Zipf 50 x 20", "Zipf 6 x 5", "uniform 10 x 8")}
+
+
+def make_one_axis(p, q, correlation):
+    """Make a joint distribution with one axis and nothing else: every other label lies on its other side."""
+    sides = []
+    for share in (p, q):
+        h = (-1.0) ** np.arange(len(share))
+        h -= share @ h
+        sides.append(h / np.sqrt(share @ h**2))
+    most = 0.99 / (np.abs(sides[0]).max() * np.abs(sides[1]).max())
+    return np.outer(p, q) * (1 + min(correlation, most) * np.outer(*sides))
+
+
+def measure_axes_level(n_tables):
+    print(f"level at 5 % of the axis after the true ones, {n_tables} tables each: permutations (Malinvaud)")
+    for name, (p, q) in AXES_MARGINS.items():
+        for n in (200, 1000):
+            for true in (0, 1):
+                rejected, m = np.zeros(2), 0
+                for seed in range(n_tables):
+                    rng = np.random.default_rng([seed, n, 5])
+                    P = make_one_axis(p, q, 0.6 * true)
+                    counts = rng.multinomial(n, P.ravel()).reshape(P.shape)
+                    kept = np.ix_(counts.sum(axis=1) > 0, counts.sum(axis=0) > 0)
+                    tests = co.axis_tests(co.CA(n_components=true + 1).fit(counts[kept]), 199)
+                    own = np.array([tests.pvalues, tests.malinvaud_pvalues])
+                    if (own[0, :true] <= 0.05).all():  # of the tables in which the true axis is found
+                        rejected, m = rejected + (own[:, true] <= 0.05), m + 1
+                ours, malinvaud = rejected / max(m, 1)
+                print(f"  {name:<16} n {n:5d}, {true} true: {ours:.3f} ({malinvaud:.3f}) of {m}", flush=True)
 
 
 # --- what the ridge captures
@@ -134,7 +169,12 @@ def measure_ellipses(n_tables, n_resamples=100):
         print(f"  {name} n {n}: {', '.join(text)}", flush=True)
 
 
-MEASURES = {"level": (measure_level, 200), "ridge": (measure_ridge, 10), "ellipses": (measure_ellipses, 60)}
+MEASURES = {
+    "level": (measure_level, 200),
+    "axes": (measure_axes_level, 200),
+    "ridge": (measure_ridge, 10),
+    "ellipses": (measure_ellipses, 60),
+}
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)

@@ -54,6 +54,7 @@ from .estimators.pice.estimator import PICE as PICE
 from .page import explore as explore
 from .recording.recorder import TrainingRecorder as TrainingRecorder
 from .results.associations import Associations as Associations
+from .results.axis_tests import AxisTests as AxisTests
 from .results.clusters import ClusterAgreement as ClusterAgreement
 from .results.clusters import ClusterMembers as ClusterMembers
 from .results.column_evidence import ColumnsDimension as ColumnsDimension
@@ -82,9 +83,11 @@ from .results.points import SupplementaryNumbers as SupplementaryNumbers
 from .results.structure import Structure as Structure
 from .results.timeline import Timeline as Timeline
 from .results.timeline import Transition as Transition
+from .results.words import WordsDescription as WordsDescription
 from .search.cross_modal import CrossModalIndex as CrossModalIndex
 from .selection.comparing import compare as compare
 from .selection.decompose import decompose as decompose
+from .validation.axis_tests import axis_tests as axis_tests
 from .validation.crossfit import crossfit as crossfit
 from .validation.intervals import pic_intervals as pic_intervals
 from .validation.latent_dimension import latent_dimension as latent_dimension

@@ -133,7 +133,8 @@ def test_what_holds_on_other_rows(rng):
 def test_mixed_columns_and_gaps(rng):
     n = 200
     u = rng.normal(size=n)
-    frame = pd.DataFrame({"a": u + 0.3 * rng.normal(size=n), "b": np.where(u > 0, "high", "low"), "c": rng.normal(size=n)})
+    a, c = u + 0.3 * rng.normal(size=n), rng.normal(size=n)
+    frame = pd.DataFrame({"a": a, "b": np.where(u > 0, "high", "low"), "c": c})
     frame.loc[:9, "a"] = np.nan
     frame.loc[5:20, "b"] = None
     for missing in ("indicator", "average", "impute"):

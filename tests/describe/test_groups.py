@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy.stats import hypergeom, mannwhitneyu, pearsonr
 
 import correspondence as co
-from correspondence.core.group_tests import compute_log_midp
+from correspondence.core.group_tests import compute_log_pvalues
 from tests.estimators.many.reference import data, read
 
 
@@ -107,7 +107,9 @@ def test_mid_pvalues_are_those_of_the_hypergeometric_distribution(drawn):
     k = drawn.draw(st.integers(max(0, group + category - n), min(group, category)))
     law = hypergeom(n, category, group)
     expected = min(2 * law.cdf(k - 1) + law.pmf(k), 2 * law.sf(k) + law.pmf(k))
-    assert np.exp(compute_log_midp(k, group, category, n)) == pytest.approx(expected, rel=1e-9)
+    assert np.exp(compute_log_pvalues(k, group, category, n)) == pytest.approx(expected, rel=1e-9)
+    expected = min(2 * law.cdf(k), 2 * law.sf(k - 1), 1)
+    assert np.exp(compute_log_pvalues(k, group, category, n, mid=False)) == pytest.approx(expected, rel=1e-9)
 
 
 def test_vtests_stay_finite_where_pvalues_underflow():

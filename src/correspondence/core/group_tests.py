@@ -13,7 +13,7 @@ __all__ = [
     "compute_anova",
     "compute_chi_square",
     "compute_correlation_pvalues",
-    "compute_log_midp",
+    "compute_log_pvalues",
     "compute_normal_pvalues",
     "compute_vtests",
 ]
@@ -22,8 +22,8 @@ MIN_RELATIVE_TERM = 1e-18  # of a tail that is summed; smaller terms change noth
 MIN_N_FOR_STIRLING = 16
 
 
-def compute_log_midp(k: Any, group: Any, category: Any, n: Any) -> np.ndarray:
-    """Compute logarithms of two-sided mid-p-values of hypergeometric counts.
+def compute_log_pvalues(k: Any, group: Any, category: Any, n: Any, *, mid: bool = True) -> np.ndarray:
+    """Compute logarithms of two-sided p-values of hypergeometric counts.
 
     The p-value is the smaller of 2 P(X < k) + P(X = k) and 2 P(X > k) + P(X = k), where X members of a category are
     among a group that is drawn at random. Logarithms do not underflow, however clear a difference is.
@@ -34,10 +34,12 @@ def compute_log_midp(k: Any, group: Any, category: Any, n: Any) -> np.ndarray:
         So many members of the category are in the group.
     group, category, n : array-like of whole numbers
         The sizes of the group, of the category and of everything; all arguments are broadcast.
+    mid : bool
+        False counts the probability of k itself twice, not once: the classical p-value, which is conservative.
 
     Examples
     --------
-    >>> log_p = compute_log_midp([17, 5], 17, 18, 55)  # all 17 who are healthy, of 18 without pain among 55
+    >>> log_p = compute_log_pvalues([17, 5], 17, 18, 55)  # all 17 who are healthy, of 18 without pain among 55
     >>> [f"{p:.2g}" for p in np.exp(log_p)]
     ['2.6e-13', '0.8']
     """
@@ -49,9 +51,10 @@ def compute_log_midp(k: Any, group: Any, category: Any, n: Any) -> np.ndarray:
     k, category = np.where(is_low, group - k, k), np.where(is_low, n - category, category)
     log_pmf = compute_log_pmf(k, group, category, n)
     tail = sum_upper_ratios(k, group, category, n)
-    upper = log_pmf + np.log1p(2 * tail)
-    pmf = np.exp(log_pmf)
-    lower = np.log(np.maximum(2 - pmf * (1 + 2 * tail), np.finfo(float).tiny))
+    own = 1 if mid else 2
+    upper = log_pmf + np.log(own + 2 * tail)
+    # Of the other tail: 2 (1 - P(X = k) - P(X > k)) + own P(X = k).
+    lower = np.log(np.maximum(2 - np.exp(log_pmf) * (2 - own + 2 * tail), np.finfo(float).tiny))
     return np.minimum(np.minimum(upper, lower), 0.0).reshape(shape)
 
 

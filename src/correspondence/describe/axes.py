@@ -14,7 +14,6 @@ from correspondence._util.arguments import check_whole, count_observations, take
 from correspondence._util.text import one_line, short_repr
 from correspondence._util.user_warnings import CorrespondenceWarning
 from correspondence.core.decomposition import Decomposition, as_decomposition
-from correspondence.core.functions import LabelFunctions
 from correspondence.core.group_tests import adjust_pvalues, compute_normal_pvalues
 from correspondence.core.row_matching import read_row_variables
 from correspondence.data.column_reading import columns_of
@@ -135,9 +134,7 @@ def _describe_columns(est: Any, X: Any, Y: Any, held_out: Any, chosen: list[int]
         other = score_folds(est, fitted, arrays, held_out, seed)
     else:
         other = read_new_rows(est, fitted, held_out)
-    others = tabulate_scores(
-        other.columns, lambda i: other.score_without(i)[:, at], chosen, other.weights, other.roles
-    )
+    others = tabulate_scores(other.columns, lambda i: other.score_without(i)[:, at], chosen, other.weights, other.roles)
     return tables, others, sizes | {"n_held_out": float(other.weights.sum())}
 
 
@@ -270,7 +267,7 @@ def _tabulate_sides(
 
 
 def _evaluate_folds(
-    est: Any, X: Any, Y: Any, own: Sequence[np.ndarray | None], cv: int, seed: int
+    est: Any, X: Any, Y: Any, own: Sequence[np.ndarray | None], cv: Any, seed: int
 ) -> list[np.ndarray | None]:
     """Evaluate the functions at each pair by a fit to the other folds; copies of pairs stay together."""
     n = count_observations(X, "X")

@@ -12,7 +12,7 @@ from correspondence.core.group_tests import (
     adjust_pvalues,
     compute_anova,
     compute_chi_square,
-    compute_log_midp,
+    compute_log_pvalues,
     compute_normal_pvalues,
     compute_vtests,
 )
@@ -176,7 +176,7 @@ def _tabulate_categories(
     cells = np.hstack([np.empty((k, 0)), *counts])
     totals = cells.sum(axis=0)
     whole = [np.rint(part) for part in np.broadcast_arrays(cells, sizes[:, None], totals, n)]
-    log_p = compute_log_midp(*whole)
+    log_p = compute_log_pvalues(*whole)
     with np.errstate(divide="ignore", invalid="ignore"):
         share, overall, of_category = cells / sizes[:, None], totals / n, cells / totals
     vtests = compute_vtests(log_p, share > overall)

@@ -28,7 +28,9 @@ from correspondence.data.readable_columns import NUMBER_KINDS
 from correspondence.describe.group_figures import GroupedRows, compare_groups
 from correspondence.describe.score_figures import compare_scores, tabulate_scores
 from correspondence.describe.tested_columns import TestedColumn, read_tested_columns, warn_of_left_out
+from correspondence.describe.words import describe_words, is_counted
 from correspondence.results.descriptions import GroupsDescription, ScoresDescription
+from correspondence.results.words import WordsDescription
 
 __all__ = ["describe_groups"]
 
@@ -44,7 +46,7 @@ def describe_groups(
     alpha: float = 0.05,
     adjustment: str = "fdr",
     random_state: int = 0,
-) -> GroupsDescription | ScoresDescription:
+) -> GroupsDescription | ScoresDescription | WordsDescription:
     """Tell what characterises each group of rows: categories that are more frequent in it, and numbers that are larger.
 
     A category is tested by the hypergeometric distribution with mid-p-values, a number by the v-test of its mean, and a
@@ -56,7 +58,9 @@ def describe_groups(
     frame : frame or array-like of shape (n, k)
         The table has one row for each observation. A missing answer is an answer of its own, "(missing)"; a missing
         number takes no part in the figures of its column, whose `n` says how many there are. Whole numbers are numbers:
-        make text of codes. Of texts the words are tested, of lists their items.
+        make text of codes. Of texts the words are tested, of lists their items. Or documents: a list of texts, or
+        counts of words in them as a sparse matrix or a `Table`; then the words of each group are tested, and its
+        documents are ranked.
     by : str or array-like of shape (n,)
         The groups are the answers in this column of the frame, or these labels, such as the ``labels_`` of clusters.
         Rows without a group are left out, with a warning.
@@ -77,11 +81,15 @@ def describe_groups(
 
     Returns
     -------
-    GroupsDescription, or ScoresDescription if `by` is a number
+    GroupsDescription; ScoresDescription if `by` is a number, WordsDescription of documents
         Tables and sentences.
 
     Notes
     -----
+    In large tables of words those that occur fewer than five times are left out, with a warning. Words count one by
+    one, with classical p-values, as in R's descfreq, although those of one document are not independent: hold documents
+    out to see what remains.
+
     The tests take the groups as given. Groups that were made from the same columns, such as clusters, differ in them by
     construction: their p-values rank the columns, but are no evidence that there are groups.
 
@@ -95,6 +103,10 @@ def describe_groups(
     Sex = M (27 of 55 rows): nothing tells it from the others.
     """
     check_options(alpha, adjustment)
+    if is_counted(frame):
+        if sample_weight is not None:
+            raise ValueError("sample_weight must be None for documents. Multiply the counts by the weights instead.")
+        return describe_words(frame, by, held_out, alpha, adjustment, random_state)
     given = find_by(frame, by)
     weights = read_weights(sample_weight, len(given.column))
     rows = np.flatnonzero(given.find_known("by") & (weights > 0))

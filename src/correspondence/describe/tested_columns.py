@@ -125,12 +125,12 @@ def read_tested_columns(
             raise ValueError(f"{name} must have the columns of frame, got none called {list_names(absent, 5)}.")
         found = {key: column for key, column in columns.items() if str(key) in kinds}
         return [read_tested_column(key, column, name, kinds[str(key)]) for key, column in found.items()]
-    read = leave_out_useless([read_tested_column(key, column, name) for key, column in columns.items()])
-    if not read:
+    read = [read_tested_column(key, column, name) for key, column in columns.items()]
+    if not any(column.varies for column in read):
         raise ValueError(
             f"{name} must have a column that varies, beside that of the groups, got none of {len(columns)}."
         )
-    return read
+    return leave_out_useless(read)
 
 
 def leave_out_useless(read: Sequence[TestedColumn]) -> list[TestedColumn]:

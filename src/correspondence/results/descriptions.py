@@ -23,6 +23,7 @@ __all__ = [
 ]
 
 MAX_ROWS_SHOWN = 10
+MAX_SHARE_DIGITS = 4
 NAME_WIDTH = 24  # characters of a name in a printed table
 PARTS = ("variables", "categories", "numbers")
 
@@ -255,9 +256,9 @@ class ScoresDescription(FrameResult):
         axis, column, kind, active or side, n, eta2 (the share of the variance of the axis between the answers), F, dof,
         residual_dof, pvalue and adjusted_pvalue, by axis, the largest eta2 first.
     categories : DescriptionTable
-        axis, column, kind, category, active or side, n, mean (of the axis over its rows), estimate (that minus the unweighted
-        mean of the means of all answers of the column), correlation (of the axis with the indicator), vtest (by how
-        many standard deviations its mean differs from that of as many rows drawn at random), pvalue and
+        axis, column, kind, category, active or side, n, mean (of the axis over its rows), estimate (that minus the
+        unweighted mean of the means of all answers of the column), correlation (of the axis with the indicator), vtest
+        (by how many standard deviations its mean differs from that of as many rows drawn at random), pvalue and
         adjusted_pvalue, by axis, and from the largest v-test to the smallest.
     alpha : float
         Sentences tell what has an adjusted p-value of at most this.
@@ -269,8 +270,8 @@ class ScoresDescription(FrameResult):
         The number of held-out rows, 0 if there are none. With them the tables have also held_out_n and the other
         figures, beginning with ``held_out_``.
     points : DescriptionTable or None
-        Of a table, its rows and columns: axis, side ("row" or "column"), label, n, coordinate, contribution, vtest, pvalue
-        and adjusted_pvalue, by axis and side, and from the largest coordinate to the smallest.
+        Of a table, its rows and columns: axis, side ("row" or "column"), label, n, coordinate, contribution, vtest,
+        pvalue and adjusted_pvalue, by axis and side, and from the largest coordinate to the smallest.
 
     Examples
     --------
@@ -414,18 +415,19 @@ def format_category(column: str, kind: str, category: str) -> str:
 
 
 def format_share(share: float, other: float) -> tuple[str, str]:
-    """Write two shares in per cent, with as many digits as distinguish them.
+    """Write two shares in per cent, with as many digits as distinguish them from each other and from 0.
 
     Examples
     --------
-    >>> format_share(0.714, 0.52), format_share(0.0213, 0.0192)
-    (('71 %', '52 %'), ('2.1 %', '1.9 %'))
+    >>> format_share(0.714, 0.52), format_share(0.0213, 0.0192), format_share(0.0041, 0.0002)
+    (('71 %', '52 %'), ('2.1 %', '1.9 %'), ('0.41 %', '0.02 %'))
     """
-    for digits in (0, 1, 2, 3):
-        texts = f"{100 * share:.{digits}f} %", f"{100 * other:.{digits}f} %"
-        if texts[0] != texts[1]:
+    for digits in range(MAX_SHARE_DIGITS + 1):
+        texts = f"{100 * share:.{digits}f}", f"{100 * other:.{digits}f}"
+        are_zero = [float(text) == 0 < value for text, value in zip(texts, (share, other), strict=True)]
+        if texts[0] != texts[1] and not any(are_zero):
             break
-    return texts
+    return f"{texts[0]} %", f"{texts[1]} %"
 
 
 def format_number(value: float, kind: str = "number") -> str:
