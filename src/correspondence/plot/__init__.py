@@ -3,6 +3,7 @@
 from correspondence.plot.charts import comparison, contributions, dimension, scree
 from correspondence.plot.circles import correlation_circle
 from correspondence.plot.classifiers import classifiers
+from correspondence.plot.dendrograms import dendrogram
 from correspondence.plot.heatmaps import associations
 from correspondence.plot.panels import multiples
 from correspondence.plot.planes import plane
@@ -22,6 +23,7 @@ __all__ = [
     "comparison",
     "contributions",
     "correlation_circle",
+    "dendrogram",
     "dimension",
     "multiples",
     "plane",

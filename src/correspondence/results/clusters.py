@@ -88,7 +88,8 @@ class ClusterAgreement(FrameResult):
     error : ndarray of shape (m,)
         The standard error of `held_out` over the divisions into halves.
     pvalues : ndarray of shape (m,)
-        The share of clouds without clusters whose prediction strength is as large, counting the data among them.
+        The share of clouds without clusters whose prediction strength is as large, counting the data among them; or
+        whose clusters have as large a share of the inertia between them, if that is less.
 
     Examples
     --------

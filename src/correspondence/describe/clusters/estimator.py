@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import warnings
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Self, cast
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.metrics import pairwise_distances_argmin
 from sklearn.utils.validation import check_is_fitted
 
-from correspondence._util.arguments import check_seed, find_user_stacklevel
+from correspondence._util.arguments import check_seed, count_observations, find_user_stacklevel
 from correspondence._util.constraints import FLAG, Constraints, Whole, check_parameters
 from correspondence._util.user_warnings import LeftOut, NothingFound
 from correspondence.data.table import Backend, to_frame
@@ -25,6 +25,8 @@ from correspondence.describe.clusters.partition import DistinctPoints, Hierarchy
 from correspondence.describe.clusters.reading import SIDES, LabelledPoints, find_side, place_values, read_points
 from correspondence.describe.clusters.references import Reference, choose_reference
 from correspondence.describe.clusters.resampling import Sample
+from correspondence.describe.groups import describe_groups
+from correspondence.results.descriptions import GroupsDescription
 
 __all__ = ["Clusters"]
 
@@ -51,7 +53,7 @@ class Clusters(ClusterMixin, BaseEstimator):
         Let k-means move points between the clusters of the tree. As in HCPC it starts at the unweighted means of the
         clusters and counts all rows alike, whatever their weights, while the tree has the weights.
     max_rows_for_tree : int
-        The tree is exact for so many different points. For more, k-means finds 300 centres first (on 20,000
+        The tree is exact for so many different points. For more, k-means finds 200 centres first (of 10,000
         of the points if there are more), and the tree is grown of these; all points take part in the consolidation.
     n_resamples : int
         The number of resamples of the rows (of 1000 of them, if there are more) for ``stability_``. With 0 nothing is
@@ -74,6 +76,8 @@ class Clusters(ClusterMixin, BaseEstimator):
         are more than `max_rows_for_tree`, the different points or the centres.
     leaf_clusters_ : ndarray of shape (m,)
         The cluster of each leaf when the tree is cut, before k-means moves points.
+    leaf_names_ : ndarray of shape (m,) or None
+        What the leaves are called; None if they are not the rows.
     inertia_gains_ : ndarray of shape (m - 1,)
         The inertia that is gained between clusters by dividing 1, 2, ... clusters once more.
     within_ : ndarray of shape (m - 1,)
@@ -106,8 +110,9 @@ class Clusters(ClusterMixin, BaseEstimator):
     A cloud without clusters has independent axes, each with the distribution of the data smoothed until it has one mode
     (Silverman's critical bandwidth). For the rows of analyses of answers, it consists of answers that are independent
     given a Gaussian position, on which they depend as much as those of the data on the axes. A number of clusters
-    is found if its prediction strength (Tibshirani and Walther, 2005) is at least 0.8, larger than in all of 20 such
-    clouds, and nearer to 1 than to their mean. More than 1000 rows are compared in samples of 1000.
+    is found if its prediction strength (Tibshirani and Walther, 2005) is at least 0.8 and nearer to 1 than to the mean
+    of 20 such clouds, and if at most one of these has as large a one, or as much of its inertia between its clusters.
+    More than 1000 rows are compared in samples of 1000.
 
     Examples
     --------
@@ -257,6 +262,7 @@ class Clusters(ClusterMixin, BaseEstimator):
         of_tree = self.inertia_gains_[: self.n_clusters_ - 1].sum()
         self.between_ = np.array([of_tree, cut.measure_between(hierarchy.data)])
         self.leaf_clusters_ = cut.leaf_labels[hierarchy.data.owner] if self._leaves_are_rows else cut.leaf_labels
+        self.leaf_names_ = points.labels[usable] if self._leaves_are_rows else None
         self.paragons_ = find_paragons(points, self.labels_, self.centers_)
         self.specific_ = find_specific_members(points, self.labels_, self.centers_)
         self._labels = points.labels
@@ -315,6 +321,35 @@ class Clusters(ClusterMixin, BaseEstimator):
         """
         check_is_fitted(self)
         return to_frame({"label": self._labels, "cluster": self.labels_, "distance": self._distances}, backend)
+
+    def describe(self, frame: Any, **options: Any) -> GroupsDescription:
+        """Tell what characterises each cluster, by `describe_groups`.
+
+        The clusters were made from the same rows, so that they differ in the columns of the analysis by construction:
+        the p-values rank what is special, but do not prove that there are clusters.
+
+        Parameters
+        ----------
+        frame : frame or array-like of shape (n, k)
+            The rows that were clustered, or those given to the fit of the analysis, with any columns.
+        **options
+            Options of `describe_groups`, such as ``alpha``.
+
+        Returns
+        -------
+        GroupsDescription
+            Tables and sentences. The clusters are called 1, 2, ...: one more than their number in ``labels_``.
+        """
+        check_is_fitted(self)
+        n, rows = count_observations(frame, "frame"), getattr(self._est, "_row_positions", None)
+        labels = self.labels_
+        if rows is not None and n != len(labels) == len(rows) and n == self._est._n_rows_given:
+            labels = np.full(n, -1)
+            labels[rows] = self.labels_
+        if n != len(labels):
+            raise ValueError(f"frame must have the {len(labels)} rows that were clustered, got {n}.")
+        names = np.array([*(f"cluster {i + 1}" for i in range(self.n_clusters_)), None], dtype=object)
+        return cast(GroupsDescription, describe_groups(frame, names[labels], **options))
 
     def summary(self) -> str:
         """Say in sentences what was found.

@@ -18,7 +18,7 @@ __all__ = ["Cut", "DistinctPoints", "Hierarchy", "average_points", "consolidate_
 EQUAL_DIGITS = 10  # coordinates that agree in so many digits of the largest are equal
 MAX_CONSOLIDATING_ROUNDS = 300
 MAX_POINTS_WITHOUT_KMEANS = 2000
-N_CENTRES, MAX_ROWS_FOR_CENTRES, MAX_CENTRE_ROUNDS = 300, 20_000, 10
+N_CENTRES, MAX_ROWS_FOR_CENTRES, MAX_CENTRE_ROUNDS = 200, 10_000, 10
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,6 +45,9 @@ class DistinctPoints:
     @classmethod
     def from_rows(cls, coordinates: np.ndarray, weights: np.ndarray) -> DistinctPoints:
         """Gather rows with equal coordinates."""
+        n = len(coordinates)
+        if n > MAX_ROWS_FOR_CENTRES and not _has_equal_rows(coordinates):
+            return cls(coordinates, weights / weights.sum(), np.ones(n, dtype=np.intp), np.arange(n))
         first, owner = _find_equal_rows(coordinates)
         m = len(first)
         own = np.bincount(owner, weights, m)
@@ -54,6 +57,12 @@ class DistinctPoints:
     def total_inertia(self) -> float:
         """Weighted sum of squared distances from the mean."""
         return float(self.weights @ ((self.points - self.weights @ self.points) ** 2).sum(axis=1))
+
+
+def _has_equal_rows(coordinates: np.ndarray) -> bool:
+    """Say whether a sample of many rows has equal ones; few equal rows among a million make no difference."""
+    rows = np.random.default_rng(0).choice(len(coordinates), MAX_ROWS_FOR_CENTRES, replace=False)
+    return len(_find_equal_rows(coordinates[rows])[0]) < len(rows)
 
 
 def _find_equal_rows(coordinates: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -106,11 +115,14 @@ class Hierarchy:
         The tree.
     centres : ndarray of shape (c, d), optional
         The leaves, if they are centres.
+    leaf_weights : ndarray of shape (c,), optional
+        Their weights.
     """
 
     data: DistinctPoints
     tree: WardTree
     centres: np.ndarray | None = None
+    leaf_weights: np.ndarray | None = None
 
     @classmethod
     def from_points(cls, data: DistinctPoints, max_points: int, random_state: np.random.Generator) -> Hierarchy:
@@ -118,17 +130,18 @@ class Hierarchy:
         if len(data.points) <= max_points:
             return cls(data, grow_tree(data.points, data.weights))
         centres, weights = _find_centres(data, min(max_points, N_CENTRES), random_state)
-        return cls(data, grow_tree(centres, weights), centres)
+        return cls(data, grow_tree(centres, weights), centres, weights)
 
     def cut_clusters(self, k: int, consolidate: bool) -> Cut:
         """Cut the tree into k clusters, and let k-means move points between them if that is wanted."""
         leaf_labels = labels = self.tree.cut_tree(k)
-        if self.centres is not None:
+        if self.centres is not None and consolidate:  # the rows need not be assigned to leaves before
+            labels = consolidate_clusters(self.data, _average_leaves(self.centres, self.leaf_weights, leaf_labels))
+        elif self.centres is not None:
             labels = labels[pairwise_distances_argmin(self.data.points, self.centres)]
+        elif consolidate:
+            labels = consolidate_clusters(self.data, average_points(self.data, labels))
         centres = average_points(self.data, labels)
-        if consolidate:
-            labels = consolidate_clusters(self.data, centres)
-            centres = average_points(self.data, labels)
         order = np.argsort(centres[:, 0], kind="stable")
         number = np.argsort(order)
         return Cut(number[labels], centres[order], number[leaf_labels])
@@ -156,13 +169,32 @@ def average_points(data: DistinctPoints, labels: np.ndarray) -> np.ndarray:
     return sums / np.bincount(labels, data.counts, k)[:, None]
 
 
+def _average_leaves(centres: np.ndarray, weights: np.ndarray | None, labels: np.ndarray) -> np.ndarray:
+    """Return the mean of the leaves of each cluster."""
+    own = np.ones(len(labels)) if weights is None else weights
+    sums = np.column_stack([np.bincount(labels, own * column) for column in centres.T])
+    return sums / np.bincount(labels, own)[:, None]
+
+
 def consolidate_clusters(data: DistinctPoints, centres: np.ndarray) -> np.ndarray:
-    """Assign points to the nearest centre and move the centres, until nothing changes."""
-    if len(data.points) <= MAX_POINTS_WITHOUT_KMEANS:
+    """Assign points to the nearest centre and move the centres, until nothing changes.
+
+    With more than 10,000 points a sample of these goes first, and the end is scikit-learn's: when the centres move by
+    less than a ten-thousandth of the variance.
+    """
+    m = len(data.points)
+    if m <= MAX_POINTS_WITHOUT_KMEANS:
         return _consolidate_few(data, centres)
-    model = KMeans(len(centres), init=centres, n_init=1, max_iter=MAX_CONSOLIDATING_ROUNDS, tol=0.0)
+    if m > MAX_ROWS_FOR_CENTRES:
+        rows = np.random.default_rng(0).choice(m, MAX_ROWS_FOR_CENTRES, replace=False)
+        centres = _run_kmeans(data.points[rows], data.counts[rows], centres, 0.0).cluster_centers_
+    return _run_kmeans(data.points, data.counts, centres, 1e-4 if m > MAX_ROWS_FOR_CENTRES else 0.0).labels_
+
+
+def _run_kmeans(points: np.ndarray, counts: np.ndarray, centres: np.ndarray, tol: float) -> KMeans:
+    model = KMeans(len(centres), init=centres, n_init=1, max_iter=MAX_CONSOLIDATING_ROUNDS, tol=tol)
     with warnings.catch_warnings(action="ignore", category=ConvergenceWarning):
-        return model.fit(data.points, sample_weight=data.counts).labels_
+        return model.fit(points, sample_weight=None if (counts == 1).all() else counts)
 
 
 def _consolidate_few(data: DistinctPoints, centres: np.ndarray) -> np.ndarray:

@@ -33,8 +33,8 @@ class OneModeCloud:
     """Independent directions, each with the distribution of the data, smoothed until it has one mode.
 
     The directions are those of an independent component analysis. The bandwidth is the smallest with a single mode
-    (Silverman's critical bandwidth). So long tails, skewness and flat tops of the data are in the cloud, but no valleys.
-    All points drawn together have the covariance of the data.
+    (Silverman's critical bandwidth). So long tails, skewness and flat tops of the data are in the cloud, but no
+    valleys. All points drawn together have the covariance of the data.
 
     Attributes
     ----------
@@ -186,7 +186,8 @@ def choose_reference(est: Any, side: str, points: LabelledPoints, usable: np.nda
     """Return the cloud without clusters that is likest to the points."""
     analysis = getattr(est, "_analysis", None)
     d = points.coordinates.shape[1]
-    is_whole = side == "x" and analysis is not None and not analysis.is_subpopulation
-    if is_whole and all(block.kind == "labels" for block in analysis.blocks):
+    if analysis is None or side != "x" or analysis.is_subpopulation:
+        return OneModeCloud.from_points(points.coordinates[usable], points.weights[usable])
+    if all(block.kind == "labels" for block in analysis.blocks):
         return AnswersOfOneCloud.from_analysis(analysis, est._row_correlations, d)
     return OneModeCloud.from_points(points.coordinates[usable], points.weights[usable])

@@ -9,7 +9,7 @@ from scipy.spatial.distance import cdist
 
 from correspondence.describe.clusters.partition import Cut, DistinctPoints, Hierarchy
 
-__all__ = ["Sample", "compare_halves", "measure_jaccard"]
+__all__ = ["Sample", "compare_halves", "measure_jaccard", "measure_separation"]
 
 MAX_SAMPLE_ROWS = 1000
 
@@ -122,6 +122,17 @@ def compare_halves(sample: Sample, numbers: np.ndarray, n_splits: int, random_st
                 found[i, j] = np.mean(
                     [_predict_pairs(halves[own].points, cuts[own][k][0], cuts[1 - own][k][1]) for own in (0, 1)]
                 )
+    return found
+
+
+def measure_separation(sample: Sample, numbers: np.ndarray) -> np.ndarray:
+    """Return the share of the inertia that lies between so many clusters of the rows; 0 if there cannot be so many."""
+    cuts, found = sample.cluster_rows(numbers), np.zeros(len(numbers))
+    total = ((sample.points - sample.points.mean(axis=0)) ** 2).sum()
+    for j, k in enumerate(numbers):
+        if k in cuts:
+            labels, centres = cuts[k]
+            found[j] = 1 - ((sample.points - centres[labels]) ** 2).sum() / total
     return found
 
 
