@@ -1,4 +1,4 @@
-"""Do the promises of `CA` hold? Level of its tests, what its ridge captures of the population, coverage of its ellipses.
+"""Do the promises of `CA` hold? Level of its tests, what its ridge captures, coverage of its ellipses.
 
 python benchmarks/tables.py                  # all, about 5 minutes
 python benchmarks/tables.py --only ridge     # or level, axes, ellipses

@@ -1,8 +1,8 @@
 """Linear CCA of 15,000 pairs of texts against the randomised decompositions that it cannot do without.
 
 ``python benchmarks/text.py`` prints seconds, CPU seconds, the ratio of these to the floor of the same run, and what the
-functions capture of other texts. ``python benchmarks/text.py --only groups`` prints how long `describe_groups` takes for the words
-and documents of the newsgroups.
+functions capture of other texts. ``python benchmarks/text.py --only groups`` prints how long `describe_groups`
+takes for the words and documents of the newsgroups.
 The texts are the 20 newsgroups of the data folder (``CORRESPONDENCE_DATA``): the subject of a post against its body,
 and the body against its group. Without the data folder, texts are drawn from made-up topics.
 """

@@ -48,6 +48,9 @@ def test_all_columns_together(survey, tmp_path):
     assert 0.2 < next(c["held_out"] for c in summary["predicted"] if c["column"] == "age") < 1
     rows = pl.read_parquet(tmp_path / "out" / "rows.parquet")
     assert len(rows) == 200
+    described = pl.read_csv(tmp_path / "out" / "description.csv")
+    assert set(described["axis"]) == set(range(1, len(summary["axes"]) + 1))
+    assert described["held_out_pvalue"].null_count() < len(described) / 10
     d = co.load(tmp_path / "out" / "model.safetensors")
     assert d.n_components == len(summary["axes"])
 
@@ -62,6 +65,21 @@ def test_answers_only_are_mca(survey, tmp_path):
     columns = pl.read_csv(tmp_path / "out" / "columns.csv")
     assert columns["label"].to_list() == mca.columns_.labels.tolist()
     np.testing.assert_allclose(columns["coordinate_1"], mca.columns_.principal[:, 0], atol=1e-8)
+
+
+def test_sentences_name_what_holds_on_held_out_rows(tmp_path):
+    rng = np.random.default_rng(0)
+    hidden = rng.integers(2, size=(400, 1))
+    told = np.where(rng.random((400, 3)) < 0.9, hidden, 1 - hidden)
+    frame = {f"told{j}": told[:, j].astype(str) for j in range(3)}
+    frame |= {f"noise{j}": rng.choice(["a", "b", "c"], 400) for j in range(3)}
+    pl.DataFrame(frame).with_columns(pl.all().replace({"0": "no", "1": "yes"})).write_csv(tmp_path / "answers.csv")
+    done = run(tmp_path / "answers.csv", "-o", tmp_path / "out")
+    assert done.exit_code == 0, done.output
+    sentence = json.loads((tmp_path / "out" / "summary.json").read_text())["sentences"][1]
+    assert sentence.startswith("Axis 1")
+    assert "told0" in sentence
+    assert "noise" not in sentence
 
 
 def test_noise_is_called_that(tmp_path):

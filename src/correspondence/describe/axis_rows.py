@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from functools import partial
+from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.base import clone
@@ -27,11 +28,11 @@ from correspondence.describe.tested_columns import (
     read_tested_columns,
 )
 
-__all__ = ["ColumnRows", "read_fit_rows", "read_new_rows", "score_folds"]
+__all__ = ["ScoredRows", "read_fit_rows", "read_new_rows", "score_folds"]
 
 
 @dataclass(frozen=True, eq=False)
-class ColumnRows:
+class ScoredRows:
     """Rows of a table with their scores.
 
     Attributes
@@ -44,15 +45,15 @@ class ColumnRows:
         The principal coordinates of the rows.
     weights : ndarray of shape (n,)
         The weights of the rows.
-    parts : list of ndarray of shape (n, d)
-        What each active column adds to the scores.
+    score_column : callable, optional
+        It returns what an active column, given by its position, adds to the scores.
     """
 
     columns: list[TestedColumn]
     n_active: int
     scores: np.ndarray
     weights: np.ndarray
-    parts: Sequence[np.ndarray] = ()
+    score_column: Callable[[int], np.ndarray] | None = None
 
     @property
     def roles(self) -> dict[str, list[bool]]:
@@ -61,10 +62,11 @@ class ColumnRows:
 
     def score_without(self, i: int) -> np.ndarray:
         """Return the scores from all columns but number i: a column is not told by itself."""
-        return self.scores - self.parts[i] if i < self.n_active else self.scores
+        is_part = i < self.n_active and self.score_column is not None
+        return self.scores - self.score_column(i) if is_part else self.scores  # type: ignore[misc]
 
 
-def read_fit_rows(est: Any, X: Any) -> ColumnRows:
+def read_fit_rows(est: Any, X: Any) -> ScoredRows:
     """Read the rows of a fit from what it keeps, or from X, whose other columns are supplementary."""
     analysis = est._analysis
     if X is None and analysis.arrays is None:
@@ -87,31 +89,26 @@ def read_supplementary(columns: dict[Any, Any]) -> list[TestedColumn]:
     return [read_tested_column(key, column, "X") for key, column in columns.items()]
 
 
-def read_new_rows(est: Any, fitted: ColumnRows, X: Any) -> ColumnRows:
+def read_new_rows(est: Any, fitted: ScoredRows, X: Any) -> ScoredRows:
     """Read rows that were not used in the fit, with the same columns and categories."""
     features = est._analysis.features.accept_unknown()
     passive = fitted.columns[fitted.n_active :]
     kinds = {column.name: column.kind for column in passive}
     read = {column.name: column for column in read_tested_columns(X, "held_out", None, kinds)} if kinds else {}
     followed = [read[column.name].follow_categories(column.categories) for column in passive]
-    return _make_rows(est, est._analysis, features.read(X, "held_out"), followed, None, with_parts=True)
+    return _make_rows(est, est._analysis, features.read(X, "held_out"), followed, None)
 
 
 def _make_rows(
-    est: Any,
-    analysis: Any,
-    arrays: Sequence[np.ndarray],
-    others: list[TestedColumn],
-    weights: np.ndarray | None,
-    *,
-    with_parts: bool = False,
-) -> ColumnRows:
+    est: Any, analysis: Any, arrays: Sequence[np.ndarray], others: list[TestedColumn], weights: np.ndarray | None
+) -> ScoredRows:
     active = [_convert_column(column, own) for column, own in zip(analysis.features.columns, arrays, strict=True)]
     scale = est._row_correlations
-    scores = analysis.describe_rows(arrays)[0][:, : len(scale)] * scale
-    n = len(scores)
-    parts = [part * scale for part in split_scores(analysis, arrays, len(scale))] if with_parts else []
-    return ColumnRows([*active, *others], len(active), scores, np.ones(n) if weights is None else weights, parts)
+    d = len(scale)
+    scores = analysis.describe_rows(arrays)[0][:, :d] * scale
+    score = partial(score_one_column, analysis, arrays)
+    own_weights = np.ones(len(scores)) if weights is None else weights
+    return ScoredRows([*active, *others], len(active), scores, own_weights, lambda i: score(i)[:, :d] * scale)
 
 
 def _convert_column(column: FeatureColumn, values: np.ndarray) -> TestedColumn:
@@ -123,41 +120,59 @@ def _convert_column(column: FeatureColumn, values: np.ndarray) -> TestedColumn:
     return TestedColumn(name, ColumnKind("label"), categories=different, codes=np.maximum(values, -1).astype(np.int64))
 
 
-def split_scores(analysis: Any, arrays: Sequence[np.ndarray], d: int) -> list[np.ndarray]:
-    """Split the scores of rows into what each column adds: (phi_k - mean_k) B_k, for the weights B of the axes."""
-    features, mean, weights = analysis.features, analysis.axes.mean, analysis.axes.weights[:, :d]
-    whole = features.expand(arrays) if features.filler is not None else None
-    factors = features.compute_row_factors(arrays)[:, None]
-    parts = []
-    for column, block, values in zip(features.columns, features.blocks, arrays, strict=True):
-        at = block.features
-        if whole is not None:
-            own = whole[:, at] @ weights[at]
-        elif isinstance(column, LabelColumn):
-            own = factors * (column.expand_sparsely(values) @ weights[at])
-        else:
-            own = factors * (column.expand(values) @ weights[at])
-        parts.append(own - mean[at] @ weights[at])
-    return parts
+def score_one_column(analysis: Any, arrays: Sequence[np.ndarray], i: int) -> np.ndarray:
+    """Return what column i adds to the scores of rows: (phi_i - mean_i) B_i, for the weights B of the axes."""
+    features, at = analysis.features, analysis.features.blocks[i].features
+    mean, weights, column = analysis.axes.mean[at], analysis.axes.weights[at], analysis.features.columns[i]
+    if features.filler is not None:
+        own = features.expand(arrays)[:, at] @ weights
+    else:
+        is_label = isinstance(column, LabelColumn)
+        own = (column.expand_sparsely(arrays[i]) if is_label else column.expand(arrays[i])) @ weights
+        own = features.compute_row_factors(arrays)[:, None] * own
+    return np.asarray(own - mean @ weights)
 
 
-def score_folds(est: Any, fitted: ColumnRows, arrays: Sequence[np.ndarray], cv: Any, seed: int) -> ColumnRows:
+class _FoldScores(NamedTuple):
+    """The held-out rows of a fold, and how its axes become those of the fit."""
+
+    analysis: Any
+    rows: np.ndarray
+    arrays: list[np.ndarray]
+    order: np.ndarray
+    factors: np.ndarray
+
+    def fill_scores(self, whole: np.ndarray, own: np.ndarray) -> None:
+        """Write scores of these rows, in the order and with the signs of the fit."""
+        whole[self.rows, : len(self.order)] = own[:, self.order] * self.factors
+
+
+def score_folds(est: Any, fitted: ScoredRows, arrays: Sequence[np.ndarray], cv: Any, seed: int) -> ScoredRows:
     """Score each row by a fit to the other folds; copies of rows stay together."""
-    analysis, n = est._analysis, len(fitted.scores)
+    n, scale = len(fitted.scores), est._row_correlations
     copies = find_copies(np.column_stack(arrays))
     splits = make_splits(check_whole(cv, "held_out", 2, n), n, groups=copies.groups, random_state=seed)
-    d, scale = fitted.scores.shape[1], est._row_correlations
-    scores, parts = np.zeros((n, d)), [np.zeros((n, d)) for _ in range(fitted.n_active)]
+    folds = []
     for train, test in splits:
-        fold = _fit_fold(est, analysis, [values[train] for values in arrays], fitted.weights[train])
-        order, signs = match_axes(fold.describe_rows([values[train] for values in arrays])[0], fitted.scores[train])
-        rows = [values[test] for values in arrays]
-        k = len(order)
-        signs = signs * scale[:k]
-        scores[test, :k] = fold.describe_rows(rows)[0][:, order] * signs
-        for whole, own in zip(parts, split_scores(fold, rows, fold.axes.weights.shape[1]), strict=True):
-            whole[test, :k] = own[:, order] * signs
-    return ColumnRows(fitted.columns, fitted.n_active, scores, fitted.weights, parts)
+        rows = [values[train] for values in arrays]
+        fold = _fit_fold(est, est._analysis, rows, fitted.weights[train])
+        order, signs = match_axes(fold.describe_rows(rows)[0], fitted.scores[train])
+        folds.append(_FoldScores(fold, test, [values[test] for values in arrays], order, signs * scale[: len(order)]))
+
+    def collect(compute: Callable[[_FoldScores], np.ndarray]) -> np.ndarray:
+        whole = np.zeros_like(fitted.scores)
+        for fold in folds:
+            fold.fill_scores(whole, compute(fold))
+        return whole
+
+    scores = collect(lambda fold: fold.analysis.describe_rows(fold.arrays)[0])
+    return ScoredRows(
+        fitted.columns,
+        fitted.n_active,
+        scores,
+        fitted.weights,
+        lambda i: collect(lambda fold: score_one_column(fold.analysis, fold.arrays, i)),
+    )
 
 
 def _fit_fold(est: Any, analysis: Any, arrays: list[np.ndarray], weights: np.ndarray) -> Any:

@@ -117,7 +117,7 @@ def describe_groups(
     return compare(given, parts, alpha, adjustment)
 
 
-class Part(NamedTuple):
+class DescribedRows(NamedTuple):
     """Some rows: what they are grouped by, their columns and their weights."""
 
     by: By
@@ -252,9 +252,9 @@ def check_options(alpha: Any, adjustment: Any) -> None:
 
 def split_rows(
     given: By, columns: list[TestedColumn], weights: np.ndarray, held_out: Any, random_state: int
-) -> tuple[Part, Part | None]:
+) -> tuple[DescribedRows, DescribedRows | None]:
     """Return the rows that are described, and held-out ones."""
-    whole = Part(given, columns, weights)
+    whole = DescribedRows(given, columns, weights)
     if held_out is None:
         return whole, None
     if is_number(held_out):
@@ -269,10 +269,10 @@ def split_rows(
     read = read_tested_columns(take_rows(frame, rows), "held_out", other.key, kinds)
     by_name = {column.name: column for column in read}
     followed = [by_name[column.name].follow_categories(column.categories) for column in columns]
-    return whole, Part(other, followed, np.ones(len(rows)))
+    return whole, DescribedRows(other, followed, np.ones(len(rows)))
 
 
-def _draw_rows(whole: Part, share: float, random_state: int) -> tuple[Part, Part]:
+def _draw_rows(whole: DescribedRows, share: float, random_state: int) -> tuple[DescribedRows, DescribedRows]:
     """Draw this share of the rows of each group; those of a number, of all rows."""
     if not 0 < share < 1:
         raise ValueError(f"held_out must be a share between 0 and 1, or other rows, got {share:g}.")
@@ -286,13 +286,17 @@ def _draw_rows(whole: Part, share: float, random_state: int) -> tuple[Part, Part
     if is_held.all() or not is_held.any():
         raise ValueError(f"held_out must leave rows on both sides, got {share:g} of {n} rows. Choose another share.")
     train, test = (
-        Part(whole.by.take_rows(rows), [column.take_rows(rows) for column in whole.columns], whole.weights[rows])
+        DescribedRows(
+            whole.by.take_rows(rows), [column.take_rows(rows) for column in whole.columns], whole.weights[rows]
+        )
         for rows in (np.flatnonzero(~is_held), np.flatnonzero(is_held))
     )
     return train, test
 
 
-def _compare_groups(given: By, parts: tuple[Part, Part | None], alpha: float, adjustment: str) -> GroupsDescription:
+def _compare_groups(
+    given: By, parts: tuple[DescribedRows, DescribedRows | None], alpha: float, adjustment: str
+) -> GroupsDescription:
     names = [one_line(label) for label in given.labels.different.tolist()]
     names = names if len(set(names)) == len(names) else [short_repr(label) for label in given.labels.different.tolist()]
     place = {label: i for i, label in enumerate(given.labels.different.tolist())}
@@ -311,7 +315,7 @@ def _compare_groups(given: By, parts: tuple[Part, Part | None], alpha: float, ad
 
 
 def _compare_with_number(
-    given: By, parts: tuple[Part, Part | None], alpha: float, adjustment: str
+    given: By, parts: tuple[DescribedRows, DescribedRows | None], alpha: float, adjustment: str
 ) -> ScoresDescription:
     tables = [
         None if part is None else tabulate_scores(part.columns, part.by.values[:, None], [given.name], part.weights)

@@ -62,7 +62,7 @@ STRUCTURE_FILE = "structure.csv"
 SIDE_FILES = (X_FILE, Y_FILE, X_CSV_FILE, Y_CSV_FILE)
 RESULT_FILES = (REPORT_FILE, PICS_FILE, *SIDE_FILES, MODEL_FILE, SUMMARY_FILE, STRUCTURE_FILE)
 HISTORY_FILE = "history.csv"
-SURVEY_FILES = ("axes.csv", "columns.csv", "rows.parquet", "rows.csv")
+SURVEY_FILES = ("axes.csv", "columns.csv", "description.csv", "rows.parquet", "rows.csv")
 OWNED_FILES = (
     *RESULT_FILES,
     EXCEL_FILE,

@@ -30,12 +30,14 @@ from correspondence.app.analyze.inputs.pairs import convert_columns
 from correspondence.app.analyze.variables import find_useful_columns, name_empty_texts
 from correspondence.app.messages import collect_warnings, make_safe
 from correspondence.data.file_formats import ARRAY_ENDINGS, as_label_texts, read_file
+from correspondence.describe.axes import describe_axes
 from correspondence.describe.columns import describe_columns
 from correspondence.estimators.many.base import ManyColumnsEstimator
 from correspondence.estimators.many.mca import MCA
 from correspondence.estimators.many.mixed import MixedCA
 from correspondence.page import explore
 from correspondence.results.column_table import ColumnFacts
+from correspondence.results.descriptions import ScoresDescription
 from correspondence.validation.crossfit import crossfit
 from correspondence.validation.latent_dimension import latent_dimension
 
@@ -48,12 +50,13 @@ __all__ = [
     "write_survey",
 ]
 
-AXES_FILE, COLUMNS_FILE, ROWS_FILE, ROWS_CSV_FILE = SURVEY_FILES
+AXES_FILE, COLUMNS_FILE, DESCRIPTION_FILE, ROWS_FILE, ROWS_CSV_FILE = SURVEY_FILES
 KINDS_OF_ANSWERS, KINDS_OF_NUMBERS = ("label", "boolean"), ("number", "date", "time", "duration")
 MIN_AXES, MAX_AXES = 2, 10  # axes that are kept, if the user does not say
 MAX_ROWS_FOR_CSV = 100_000
 MAX_COUNTED_ROWS = 10_000_000
 MAX_AXES_IN_WORDS = 3
+HELD_OUT_FOLDS = 5
 N_WORDS = 4  # answers and numbers that a sentence names at each end of an axis
 MIN_CONTRIBUTION = 1.0  # times the average; what contributes less is not named
 
@@ -127,6 +130,8 @@ class SurveyAnalysis:
         How much of each column the others predict on held-out rows.
     dimension : LatentDimension or None
         How many axes are more than chance.
+    described : ScoresDescription
+        The tests of all columns with each axis, on held-out rows too.
     sentences : list of str
         The result as a colleague would put it.
     notes : tuple of str
@@ -139,6 +144,7 @@ class SurveyAnalysis:
     est: ManyColumnsEstimator
     held_out: Any
     dimension: Any
+    described: ScoresDescription
     sentences: list[str]
     notes: tuple[str, ...]
     seconds: float
@@ -243,20 +249,32 @@ def analyze_survey(
                 f"--components {n_components} is too many: there can be at most {len(est.pics_)} of these columns."
             )
         held_out = crossfit(make(len(est.pics_)), data.counted_frame, **options)
-    sentences = write_survey_sentences(est, dimension, held_out)
+        described = describe_axes(
+            est,
+            held_out=min(HELD_OUT_FOLDS, len(data.ids)),
+            axes=range(1, len(est.pics_) + 1),
+            random_state=random_state,
+        )
+    sentences = write_survey_sentences(est, dimension, held_out, described)
     unique = tuple(dict.fromkeys(notes))
-    return SurveyAnalysis(data, est, held_out, dimension, sentences, unique, time.perf_counter() - begin)
+    return SurveyAnalysis(data, est, held_out, dimension, described, sentences, unique, time.perf_counter() - begin)
 
 
-def write_survey_sentences(est: ManyColumnsEstimator, dimension: Any, held_out: Any) -> list[str]:
+def write_survey_sentences(
+    est: ManyColumnsEstimator, dimension: Any, held_out: Any, described: ScoresDescription
+) -> list[str]:
     """Write what was found: the number of axes, what lies at their ends, which columns the others predict."""
     found = dimension.n_components
     verb = "is" if found == 1 else "are"
     number = f"At least {found}" if dimension.at_least else found or "No"
     sentences = [f"{number} {'axis' if found == 1 else 'axes'} {verb} more than chance."]
     for i in range(min(len(est.pics_), found, MAX_AXES_IN_WORDS)):
-        low, high = list_ends(est, i)
         share = f"{100 * est.shares_[i]:.1f} % of the inertia"
+        holding = name_holding(described, i + 1)
+        if not holding:
+            sentences.append(f"Axis {i + 1} ({share}) goes with no single column on held-out rows.")
+            continue
+        low, high = list_ends(est, i, holding)
         sentences.append(f"Axis {i + 1} ({share}) sets {', '.join(high)} against {', '.join(low)}.")
     final = held_out.r2[:, -1]
     best = np.argsort(-final)[: min(3, len(final))]
@@ -268,8 +286,15 @@ def write_survey_sentences(est: ManyColumnsEstimator, dimension: Any, held_out: 
     return sentences
 
 
-def list_ends(est: ManyColumnsEstimator, axis: int) -> tuple[list[str], list[str]]:
-    """List the answers and numbers that contribute most to both ends of an axis, strongest first."""
+def name_holding(described: ScoresDescription, axis: int) -> set[str]:
+    """Name the answers and numbers that go with an axis by their tests, on held-out rows too."""
+    found = described.find_characteristics(axis)[0]
+    answers = {f"{one['column']}:{one['category']}" for one in found if "category" in one}
+    return answers | {f"{word} {one['column']}" for one in found if "category" not in one for word in ("high", "low")}
+
+
+def list_ends(est: ManyColumnsEstimator, axis: int, holding: set[str]) -> tuple[list[str], list[str]]:
+    """List the answers and numbers that contribute most to both ends of an axis, strongest first, if they hold."""
     columns: Any = est.columns_
     labels, places = list(columns.labels), columns.standard[:, axis].tolist()
     contributions = columns.contributions[:, axis].tolist()
@@ -280,7 +305,8 @@ def list_ends(est: ManyColumnsEstimator, axis: int) -> tuple[list[str], list[str
         contributions += 2 * numbers.contributions[:, axis].tolist()
     order = np.argsort(-np.array(contributions))
     least = MIN_CONTRIBUTION * np.mean(contributions)
-    strong = [j for j in order.tolist() if contributions[j] >= least] or order.tolist()
+    telling = [j for j in order.tolist() if str(labels[j]) in holding]
+    strong = [j for j in telling if contributions[j] >= least] or telling
     ends = tuple([str(labels[j]) for j in strong if sign * places[j] > 0][:N_WORDS] for sign in (-1, 1))
     return ends[0] or ["the rest"], ends[1] or ["the rest"]
 
@@ -308,9 +334,9 @@ def write_survey(analysis: SurveyAnalysis, request: Request, folder: Path, title
     """
     est, data = analysis.est, analysis.data
     rows = with_names({data.id_name: data.ids}, make_coordinate_columns(est.rows_.principal, "z"))
-    files = [REPORT_FILE, AXES_FILE, COLUMNS_FILE, ROWS_FILE, MODEL_FILE, SUMMARY_FILE]
+    files = [REPORT_FILE, AXES_FILE, COLUMNS_FILE, DESCRIPTION_FILE, ROWS_FILE, MODEL_FILE, SUMMARY_FILE]
     if len(data.ids) <= MAX_ROWS_FOR_CSV:
-        files.insert(4, ROWS_CSV_FILE)
+        files.insert(5, ROWS_CSV_FILE)
     content = summarise_survey(analysis, request, folder, title, seed, files)
     with new_files(folder) as temporary:
         about = [*analysis.sentences, *data.notes]
@@ -321,6 +347,8 @@ def write_survey(analysis: SurveyAnalysis, request: Request, folder: Path, title
         )
         columns = list_column_points(est)
         (temporary / COLUMNS_FILE).write_text(to_csv(columns), encoding="utf-8")
+        described = analysis.described.to_frame("polars").to_dict(as_series=False)
+        (temporary / DESCRIPTION_FILE).write_text(to_csv(described), encoding="utf-8")
         to_parquet(rows, temporary / ROWS_FILE)
         if ROWS_CSV_FILE in files:
             (temporary / ROWS_CSV_FILE).write_text(to_csv(rows), encoding="utf-8")

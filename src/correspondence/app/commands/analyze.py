@@ -128,7 +128,8 @@ def analyze_command(
     network), pics.csv (each component: PIC, training and held-out correlation, its interval, p-value), x.parquet and
     y.parquet (coordinates, also as CSV), model.safetensors (for `correspondence embed` and co.load), summary.json and
     structure.csv (the correlation of each column with each axis). Of all columns they are report.html, axes.csv,
-    columns.csv (answers and numbers), rows.csv, model.safetensors and summary.json.
+    columns.csv (answers and numbers), description.csv (what goes with each axis, with tests), rows.csv,
+    model.safetensors and summary.json.
     """
     import matplotlib
 
