@@ -2,23 +2,18 @@
 
 from __future__ import annotations
 
-import base64
-import hashlib
 from collections.abc import Sequence
-from importlib import resources
 from pathlib import Path
 from typing import Any
 
-from jinja2 import Environment, PackageLoader
-from markupsafe import Markup
-
 from correspondence._util.arguments import check_whole
-from correspondence._util.files import new_file
 from correspondence.core.decomposition import as_decomposition
 from correspondence.describe.axis_words import AxisWords, find_axis_words
 from correspondence.describe.sentences import write_sentences
+from correspondence.page.associations import render_associations_page
 from correspondence.page.clouds import Cloud, colour_clouds, list_class_items, make_clouds
 from correspondence.page.column_marks import add_column_clouds, list_structure
+from correspondence.page.filling import list_paragraphs, render_page, write_page
 from correspondence.page.many_columns import (
     adjust_components,
     find_answer_words,
@@ -31,6 +26,7 @@ from correspondence.page.many_columns import (
 )
 from correspondence.page.packing import lay_out_scree
 from correspondence.page.payload import pack_payload
+from correspondence.results.associations import Associations
 from correspondence.results.evidence import CrossFit, Evidence, list_components
 from correspondence.scene.classes import make_scene
 from correspondence.scene.groups import read_row_groups
@@ -39,6 +35,8 @@ from correspondence.scene.points import check_names
 from correspondence.search.cross_modal import CrossModalIndex
 
 __all__ = ["explore"]
+
+TITLE = "Correspondence analysis"
 
 
 def explore(
@@ -60,7 +58,7 @@ def explore(
     index: CrossModalIndex | None = None,
     boundaries: bool | Sequence[tuple[Any, Any]] = True,
     recorder: Any = None,
-    title: str = "Correspondence analysis",
+    title: str = TITLE,
     about: Sequence[str] | None = None,
     words: Sequence[AxisWords] | None = None,
     max_points: int = 100_000,
@@ -75,10 +73,14 @@ def explore(
     Of an analysis of many columns, such as `MCA`, the answers are drawn in the colours of their variables over the
     rows; a click on one lists what else was answered, and rows can be coloured by any question.
 
+    Of what `associations` returned, the page shows a heatmap of all pairs of columns, in an order that shows blocks,
+    and a table of them that can be sorted and searched.
+
     Parameters
     ----------
-    d_or_est : Decomposition or fitted estimator
-        The page shows this decomposition of any two variables.
+    d_or_est : Decomposition, fitted estimator or Associations
+        The page shows this decomposition of any two variables, or these associations of columns, which take no other
+        argument than `path`, `title` and `about`.
     X, Y : array-like, frame, ..., optional
         The values to show, in the form that `fit` takes; the labels of a single column are shown once each. By default
         all labels of the fit (for Y also its sample) are shown. If X and Y are pairs, the labels or numbers Y colour
@@ -135,6 +137,13 @@ def explore(
     'tasks.html'
     """
     check_whole(max_points, "max_points", 1)
+    if isinstance(d_or_est, Associations):
+        unused = {"X": X, "Y": Y, "held_out": held_out, "crossfit": crossfit, "groups": groups, "classes": classes}
+        unused |= {"names": names, "x_labels": x_labels, "y_labels": y_labels, "x_images": x_images, "marks": marks}
+        check_unused(
+            unused | {"y_images": y_images, "index": index, "recorder": recorder, "words": words}, "associations"
+        )
+        return write_page(render_associations_page(d_or_est, None if title == TITLE else title, about), path)
     as_decomposition(d_or_est)
     if has_many_columns(d_or_est):
         unused = {"Y": Y, "classes": classes, "x_labels": x_labels, "y_labels": y_labels, "x_images": x_images}
@@ -165,7 +174,7 @@ def explore(
         words = find_axis_words(as_decomposition(d_or_est), X, Y, x_items=list_class_items(clouds[0], colours["names"]))
     page = render_page(
         title=str(title),
-        about=write_sentences(d_or_est, words, held_out, called[:2]) if about is None else _list_paragraphs(about),
+        about=write_sentences(d_or_est, words, held_out, called[:2]) if about is None else list_paragraphs(about),
         level=round(100 * evidence.level, 1) if evidence else None,
         facts=list_facts(seen.est, clouds, evidence, has_groups=groups is not None),
         names=called,
@@ -181,13 +190,6 @@ def explore(
         fitted=fitted,
     )
     return write_page(page, path)
-
-
-def write_page(page: str, path: str | Path) -> Path:
-    """Write a page to a file, which is replaced only once it is complete."""
-    with new_file(path) as temporary:
-        temporary.write_text(page, encoding="utf-8", errors="replace")
-    return Path(path)
 
 
 def render_columns_page(
@@ -212,7 +214,7 @@ def render_columns_page(
     words = find_answer_words(est, scene) if words is None else words
     return render_page(
         title=str(title),
-        about=write_column_sentences(est, words) if about is None else _list_paragraphs(about),
+        about=write_column_sentences(est, words) if about is None else list_paragraphs(about),
         level=round(100 * evidence.level, 1) if evidence else None,
         facts=list_column_facts(est, scene, clouds),
         names=called,
@@ -226,12 +228,6 @@ def render_columns_page(
         fitted="training",
         many={"share": name_share(est)},
     )
-
-
-def _list_paragraphs(about: str | Sequence[str]) -> list[str]:
-    if not isinstance(about, Sequence):
-        raise TypeError(f"about must be a list of texts, got {type(about).__name__}.")
-    return [about] if isinstance(about, str) else [str(text) for text in about]
 
 
 def _check_result_types(held_out: Any, recorder: Any) -> None:
@@ -260,15 +256,3 @@ def list_facts(
     if evidence is None or evidence.captured is None:
         return facts
     return [*facts, ("captured of pairs held out", f"{evidence.captured:.4g}")]
-
-
-def render_page(**content: Any) -> str:
-    """Fill the template with style, script and content."""
-    environment = Environment(loader=PackageLoader("correspondence.page", "."), autoescape=True)
-    names = ("page.css", "unpack.js", "model.js", "groups.js", "plane.js", "layer.js", "page.js")
-    folder = resources.files("correspondence.page")
-    style, *scripts = (Markup(folder.joinpath(name).read_text(encoding="utf-8")) for name in names)
-    script = Markup("\n").join(scripts)
-    # No other script than this one may run. unsafe-eval lets tools such as playwright look into the page.
-    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
-    return environment.get_template("page.html.j2").render(content, style=style, script=script, digest=digest)

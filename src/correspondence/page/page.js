@@ -2,15 +2,6 @@
 
 const NO_GROUP = ["(missing)", "\u2013"];
 const MOST_MATCHES = 8, MOST_FOUND = 12, MOST_ROWS = 12, MOST_ANSWERS = 30;
-const $ = id => document.getElementById(id);
-
-/* Element with a class, text and children; nothing is ever read as HTML. */
-function make(tag, name = "", ...children) {
-  const element = document.createElement(tag);
-  if (name) element.className = name;
-  element.append(...children);
-  return element;
-}
 
 class Page {
   constructor(model, pictures) {
@@ -601,21 +592,8 @@ const NOTES = {
 
 /* --- small things */
 
-function header(text) { const element = make("th", "", text); element.scope = "col"; return element; }
-function option(value, text) { const element = make("option", "", text); element.value = String(value); return element; }
-function short(text, most) {
-  const letters = [...text.replace(/[\s\p{Cc}]+/gu, " ").trim() || "''"];
-  return letters.length > most ? letters.slice(0, most - 1).join("") + "…" : letters.join("");
-}
 /* The letter of a variable, or mark. */
 function base(role) { return role === "mark" || isPassive(role) ? "mark" : role[0]; }
-function rgb(hex) { return [1, 3, 5].map(at => parseInt(hex.slice(at, at + 2), 16)); }
-/* As WCAG defines it. */
-function luminance(parts) {
-  const [r, g, b] = parts.map(part => part / 255 <= .03928 ? part / 255 / 12.92 : ((part / 255 + .055) / 1.055) ** 2.4);
-  return .2126 * r + .7152 * g + .0722 * b;
-}
-function css(parts) { return `rgb(${parts.slice(0, 3).join(",")})`; }
 function times(ratio) { return ratio >= 1000 ? "> 1000 × chance" : `${ratio.toPrecision(2).replace(/\.0$/, "")} × chance`; }
 
 (async () => {

@@ -44,11 +44,11 @@ def has_many_columns(est: Any) -> bool:
     return all(hasattr(est, name) for name in ("decomposition_", "eta2_", "variables_", "shares_"))
 
 
-def check_unused(given: dict[str, Any]) -> None:
-    """Refuse what pictures of many columns do not show."""
+def check_unused(given: dict[str, Any], shown: str = "an analysis of many columns") -> None:
+    """Refuse what pictures of many columns, or of what is shown instead, do not show."""
     for name, value in given.items():
         if value is not None:
-            raise TypeError(f"{name} must be left out for an analysis of many columns, got {short_repr(value)}.")
+            raise TypeError(f"{name} must be left out for {shown}, got {short_repr(value)}.")
 
 
 @dataclass(frozen=True, eq=False)

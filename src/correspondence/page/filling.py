@@ -1,0 +1,61 @@
+"""Templates of pages, filled and written to a file."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from collections.abc import Sequence
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+from jinja2 import Environment, PackageLoader
+from markupsafe import Markup
+
+from correspondence._util.files import new_file
+
+__all__ = ["fill_template", "list_paragraphs", "render_page", "write_page"]
+
+PAGE_SCRIPTS = ("unpack.js", "parts.js", "model.js", "groups.js", "plane.js", "layer.js", "page.js")
+
+
+def write_page(page: str, path: str | Path) -> Path:
+    """Write a page to a file, which is replaced only once it is complete."""
+    with new_file(path) as temporary:
+        temporary.write_text(page, encoding="utf-8", errors="replace")
+    return Path(path)
+
+
+def list_paragraphs(about: str | Sequence[str]) -> list[str]:
+    """Return the paragraphs that a user gave."""
+    if not isinstance(about, Sequence):
+        raise TypeError(f"about must be a list of texts, got {type(about).__name__}.")
+    return [about] if isinstance(about, str) else [str(text) for text in about]
+
+
+def render_page(**content: Any) -> str:
+    """Fill the template of a plane with style, scripts and content."""
+    return fill_template("page.html.j2", PAGE_SCRIPTS, content)
+
+
+def fill_template(name: str, script_names: Sequence[str], content: dict[str, Any]) -> str:
+    """Fill a template with style, scripts and content.
+
+    Parameters
+    ----------
+    name : str
+        The name of the template.
+    script_names : sequence of str
+        The files of the script, in their order.
+    content : dict
+        What the template needs; its texts are escaped.
+    """
+    environment = Environment(loader=PackageLoader("correspondence.page", "."), autoescape=True)
+    folder = resources.files("correspondence.page")
+    style, *scripts = (
+        Markup(folder.joinpath(file).read_text(encoding="utf-8")) for file in ("page.css", *script_names)
+    )
+    script = Markup("\n").join(scripts)
+    # No other script than this one may run. unsafe-eval lets tools such as playwright look into the page.
+    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    return environment.get_template(name).render(content, style=style, script=script, digest=digest)

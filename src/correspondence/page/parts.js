@@ -1,0 +1,24 @@
+/* What both kinds of pages share: elements, short texts, colours. */
+
+const $ = id => document.getElementById(id);
+
+/* Element with a class, text and children; nothing is ever read as HTML. */
+function make(tag, name = "", ...children) {
+  const element = document.createElement(tag);
+  if (name) element.className = name;
+  element.append(...children);
+  return element;
+}
+function header(text) { const element = make("th", "", text); element.scope = "col"; return element; }
+function option(value, text) { const element = make("option", "", text); element.value = String(value); return element; }
+function short(text, most) {
+  const letters = [...text.replace(/[\s\p{Cc}]+/gu, " ").trim() || "''"];
+  return letters.length > most ? letters.slice(0, most - 1).join("") + "…" : letters.join("");
+}
+function rgb(hex) { return [1, 3, 5].map(at => parseInt(hex.slice(at, at + 2), 16)); }
+/* As WCAG defines it. */
+function luminance(parts) {
+  const [r, g, b] = parts.map(part => part / 255 <= .03928 ? part / 255 / 12.92 : ((part / 255 + .055) / 1.055) ** 2.4);
+  return .2126 * r + .7152 * g + .0722 * b;
+}
+function css(parts) { return `rgb(${parts.slice(0, 3).join(",")})`; }
