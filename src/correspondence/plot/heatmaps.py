@@ -21,7 +21,7 @@ __all__ = ["associations"]
 
 MAX_WRITTEN, MAX_NAMED = 20, 80  # columns whose figures, and whose names, are written
 MAX_HOLLOW = 60  # columns of a heatmap with hollow cells; in larger ones these are only paler
-MAX_NAME_LETTERS = 24
+MAX_NAME_LETTERS = 28
 CELL_INCHES, MARGIN_INCHES, MAX_INCHES = 0.46, 2.6, 11.0
 BAR_INCHES = 0.28
 HOLLOW_SIDES, HOLLOW_COLOUR = (0.72, 0.34), "0.72"  # of cells with and without figures
