@@ -188,6 +188,7 @@ def test_the_page_has_all_tables():
         "From prince",
         "From R's ca",
         "From FactoMineR",
+        "From FactoMineR's dimdesc and catdes, and Xplortext",
         "From GDAtools",
         "From scikit-learn's CCA",
         "From cca-zoo",
