@@ -20,7 +20,9 @@ from correspondence.association.fold_products import EqualWidths, make_blocks
 from correspondence.association.held_out_pairs import PairScores, judge_pairs, whiten_block
 from correspondence.association.permutation_moments import compute_pvalues
 from correspondence.association.tail_probabilities import compute_two_answer_pvalues, correct_tails
-from correspondence.data.copies import DUPLICATES
+from correspondence.association.source_rows import SourceRows, read_source_rows
+from correspondence.data.copies import DUPLICATES, is_duplicates
+from correspondence.data.pairs.pairs import Pairs, is_source
 from correspondence.results.associations import Associations
 
 __all__ = ["associations"]
@@ -98,12 +100,25 @@ def associations(
         raise ValueError(f"missing must be one of {', '.join(MISSING_POLICIES)}, got {short_repr(missing)}.")
     if isinstance(alpha, bool) or not isinstance(alpha, int | float) or not 0 < alpha < 1:
         raise ValueError(f"alpha must be between 0 and 1, got {short_repr(alpha)}.")
-    rows = read_rows(frame, sample_weight, check_whole(cv, "cv", 2), groups, missing, random_state)
+    rows: ColumnRows | SourceRows
+    if is_source(frame):
+        check_source_options(frame, sample_weight, groups)
+        rows = read_source_rows(frame, check_whole(cv, "cv", 2), missing, random_state)
+    else:
+        rows = read_rows(frame, sample_weight, check_whole(cv, "cv", 2), groups, missing, random_state)
     place = find_target(target, rows)
     return _compare_columns(rows, target, place, float(alpha), progress)
 
 
-def find_target(target: Any, rows: ColumnRows) -> int | None:
+def check_source_options(frame: Any, sample_weight: Any, groups: Any) -> None:
+    """Check that nothing is given for the rows of a table that is not in memory."""
+    if sample_weight is not None or (isinstance(frame, Pairs) and frame.weights is not None):
+        raise ValueError("sample_weight must be None for a table that is not in memory. Repeat rows, or read it.")
+    if groups is not None and not is_duplicates(groups):
+        raise ValueError("groups must be None for a table that is not in memory. Read it into memory.")
+
+
+def find_target(target: Any, rows: ColumnRows | SourceRows) -> int | None:
     """Return the position of the target among the columns."""
     if target is None:
         return None
@@ -116,7 +131,7 @@ def find_target(target: Any, rows: ColumnRows) -> int | None:
 
 
 def _compare_columns(
-    rows: ColumnRows, target: Any, place: int | None, alpha: float, progress: bool | None
+    rows: ColumnRows | SourceRows, target: Any, place: int | None, alpha: float, progress: bool | None
 ) -> Associations:
     k = len(rows.columns)
     found = _Matrices.make_empty(k)
@@ -154,7 +169,7 @@ def _compare_columns(
     )
 
 
-def test_pairs(rows: ColumnRows, products: np.ndarray, x: EqualWidths, y: EqualWidths) -> np.ndarray:
+def test_pairs(rows: ColumnRows | SourceRows, products: np.ndarray, x: EqualWidths, y: EqualWidths) -> np.ndarray:
     """Compute the p-values of the pairs of columns of two blocks."""
     test = rows.test
     one, other = test.choose_block(x), test.choose_block(y)

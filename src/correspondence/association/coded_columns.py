@@ -34,6 +34,7 @@ REASONS = {
     "empty": "they have no value",
     "text": "they are texts",
     "list": "they are lists",
+    "many": "they have too many labels for a table that is not in memory",
 }
 MAX_BINS = 256  # of numbers: ranks are then known to 0.2 % of the rows
 MIN_ROWS_PER_LEVEL = 5  # labels with fewer rows share a level
