@@ -191,7 +191,10 @@ def measure_level(data_sets: int, sizes: list[int]) -> None:
                 found.append(bool(a.found.any()))
         p = np.concatenate(raw)
         shares = ", ".join(f"{np.mean(p <= level) / level:.2f} at {level:g}" for level in (0.05, 0.01, 0.001, 0.0001))
-        print(f"  {n:>5} rows: false discovery rate {np.mean(found):.3f}; p-values below a level, times it: {shares}", flush=True)
+        print(
+            f"  {n:>5} rows: false discovery rate {np.mean(found):.3f}; p-values below a level, times it: {shares}",
+            flush=True,
+        )
 
 
 # --- a large file

@@ -21,6 +21,7 @@ def run_python(code, **environment):
         "import correspondence; dir(correspondence)",
         "from correspondence.app.cli import main; main(['--help'], standalone_mode=False)",
         "from correspondence.app.cli import main; main(['analyze', '--help'], standalone_mode=False)",
+        "from correspondence.app.cli import main; main(['associations', '--help'], standalone_mode=False)",
         "from correspondence.app.cli import main; main(['reproduce', '--help'], standalone_mode=False)",
     ],
 )

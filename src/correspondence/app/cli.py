@@ -1,4 +1,4 @@
-"""The command line: ``correspondence analyze``, ``train``, ``embed``, ``compare``, ``demo`` and ``reproduce``."""
+"""The command line: ``correspondence analyze``, ``associations``, ``compare``, ``train``, ``embed`` and others."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ import click
 
 from correspondence import __version__
 from correspondence.app.commands.analyze import analyze_command
+from correspondence.app.commands.associations import associations_command
 from correspondence.app.commands.compare import compare_command
 from correspondence.app.commands.completion import completion_command
 from correspondence.app.commands.demo import demo_command
@@ -48,6 +49,7 @@ def main() -> None:
 
 for _command in (
     analyze_command,
+    associations_command,
     compare_command,
     completion_command,
     demo_command,

@@ -15,12 +15,12 @@ from correspondence._util.arguments import check_whole
 from correspondence._util.labels import to_object_array
 from correspondence._util.progress import make_progress_bar
 from correspondence._util.text import list_names, short_repr
-from correspondence.association.column_rows import ColumnRows, read_rows
+from correspondence.association.column_rows import MemoryRows, read_rows
 from correspondence.association.fold_products import EqualWidths, make_blocks
 from correspondence.association.held_out_pairs import PairScores, judge_pairs, whiten_block
 from correspondence.association.permutation_moments import compute_pvalues
-from correspondence.association.tail_probabilities import compute_two_answer_pvalues, correct_tails
 from correspondence.association.source_rows import SourceRows, read_source_rows
+from correspondence.association.tail_probabilities import compute_two_answer_pvalues, correct_tails
 from correspondence.data.copies import DUPLICATES, is_duplicates
 from correspondence.data.pairs.pairs import Pairs, is_source
 from correspondence.results.associations import Associations
@@ -100,7 +100,7 @@ def associations(
         raise ValueError(f"missing must be one of {', '.join(MISSING_POLICIES)}, got {short_repr(missing)}.")
     if isinstance(alpha, bool) or not isinstance(alpha, int | float) or not 0 < alpha < 1:
         raise ValueError(f"alpha must be between 0 and 1, got {short_repr(alpha)}.")
-    rows: ColumnRows | SourceRows
+    rows: MemoryRows | SourceRows
     if is_source(frame):
         check_source_options(frame, sample_weight, groups)
         rows = read_source_rows(frame, check_whole(cv, "cv", 2), missing, random_state)
@@ -118,7 +118,7 @@ def check_source_options(frame: Any, sample_weight: Any, groups: Any) -> None:
         raise ValueError("groups must be None for a table that is not in memory. Read it into memory.")
 
 
-def find_target(target: Any, rows: ColumnRows | SourceRows) -> int | None:
+def find_target(target: Any, rows: MemoryRows | SourceRows) -> int | None:
     """Return the position of the target among the columns."""
     if target is None:
         return None
@@ -131,7 +131,7 @@ def find_target(target: Any, rows: ColumnRows | SourceRows) -> int | None:
 
 
 def _compare_columns(
-    rows: ColumnRows | SourceRows, target: Any, place: int | None, alpha: float, progress: bool | None
+    rows: MemoryRows | SourceRows, target: Any, place: int | None, alpha: float, progress: bool | None
 ) -> Associations:
     k = len(rows.columns)
     found = _Matrices.make_empty(k)
@@ -169,7 +169,7 @@ def _compare_columns(
     )
 
 
-def test_pairs(rows: ColumnRows | SourceRows, products: np.ndarray, x: EqualWidths, y: EqualWidths) -> np.ndarray:
+def test_pairs(rows: MemoryRows | SourceRows, products: np.ndarray, x: EqualWidths, y: EqualWidths) -> np.ndarray:
     """Compute the p-values of the pairs of columns of two blocks."""
     test = rows.test
     one, other = test.choose_block(x), test.choose_block(y)

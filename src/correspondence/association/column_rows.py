@@ -19,7 +19,7 @@ from correspondence.association.level_features import LevelFeatures
 from correspondence.association.permutation_moments import ColumnSums
 from correspondence.data.copies import Copies, is_duplicates, resolve_groups
 
-__all__ = ["ColumnRows", "PairTest", "check_column_number", "read_rows"]
+__all__ = ["MemoryRows", "PairTest", "check_column_number", "read_rows"]
 
 MIN_ROWS = 10
 MIN_DIFFERENT_ROWS = 15  # copies are not put together if fewer rows remain
@@ -28,7 +28,7 @@ MAX_EXACT_WORK = 2e9  # multiplications up to which products are computed in dou
 
 
 @dataclass(frozen=True, eq=False)
-class ColumnRows:
+class MemoryRows:
     """The columns of a table in memory, and its rows as codes, dealt out to the halves of folds.
 
     Attributes
@@ -109,7 +109,7 @@ class ColumnRows:
         rows = self.take_firsts()
         return PairTest(rows.n, rows.features, [own.sum(axis=0) for own in rows.counts], rows)
 
-    def take_firsts(self) -> ColumnRows:
+    def take_firsts(self) -> MemoryRows:
         """Keep one row of each group, all in one fold."""
         kept = np.arange(len(self.parts)) if self.firsts is None else self.firsts
         columns = [own.take_rows(kept) for own in self.columns]
@@ -136,14 +136,14 @@ class PairTest:
         The features of all columns, orthonormal over these rows.
     counts : list of ndarray of shape (levels,)
         The weights of the levels, n in all.
-    rows : ColumnRows, optional
+    rows : MemoryRows, optional
         The rows, if they are not all rows of the table.
     """
 
     n: float
     features: list[LevelFeatures]
     counts: list[np.ndarray]
-    rows: ColumnRows | None = None
+    rows: MemoryRows | None = None
 
     @cached_property
     def sums(self) -> ColumnSums:
@@ -186,7 +186,7 @@ class PairTest:
         return rows, signs
 
 
-def read_rows(frame: Any, sample_weight: Any, cv: int, groups: Any, missing: str, random_state: int) -> ColumnRows:
+def read_rows(frame: Any, sample_weight: Any, cv: int, groups: Any, missing: str, random_state: int) -> MemoryRows:
     """Read a table in memory; see `associations` for the parameters."""
     n = count_observations(frame, "frame")
     if n < max(MIN_ROWS, 2 * cv):
@@ -214,7 +214,7 @@ def read_rows(frame: Any, sample_weight: Any, cv: int, groups: Any, missing: str
         )
     parts = deal_rows(len(kept), cv, own_groups, random_state)
     firsts = None if own_groups is None else Copies(own_groups).firsts
-    return ColumnRows(columns, left_out, parts, cv, missing, weights, firsts, (*notes, *more))
+    return MemoryRows(columns, left_out, parts, cv, missing, weights, firsts, (*notes, *more))
 
 
 def check_column_number(columns: list[Any], left_out: Mapping[Any, str]) -> None:

@@ -102,7 +102,7 @@ def make_number_features(
     functions = [eval_legendre(k, 2 * middle - 1) for k in range(2, degree + 1)]
     functions += [score**k for k in range(2, degree - 3)][:2] if degree > 5 else []  # what happens in the tails
     smooth = orthonormalise(np.column_stack([score, *functions]), counts, given)
-    weights = 1 / np.arange(1.0, smooth.shape[1] + 1)
+    weights = 1 / np.sqrt(np.arange(1.0, smooth.shape[1] + 1))
     target = (np.arange(smooth.shape[1]) == 0).astype(float)
     if has_indicator and not given.all() and counts[~given].sum() > 0:
         shown = orthonormalise((~given).astype(float)[:, None], counts, np.ones_like(given))

@@ -1,4 +1,4 @@
-"""Columns of files and lazy frames, read in batches, twice: what they hold, then the sums of products of their features.
+"""Columns of files and lazy frames, read in batches, twice: what they hold, then sums of products of their features.
 
 Numbers are put into bins by a sample of rows that does not depend on how they are read; everything else is exact.
 """
@@ -68,14 +68,14 @@ class LevelReader:
     ----------
     column : CodedColumn
         The column, without codes.
-    edges : ndarray, optional
+    edges : ndarray
         The edges of the bins of numbers.
     codes : dict, optional
         The code of each label.
     """
 
     column: CodedColumn
-    edges: np.ndarray | None = None
+    edges: np.ndarray
     codes: Mapping[Any, int] | None = None
 
     def read(self, series: nw.Series) -> np.ndarray:
@@ -111,7 +111,7 @@ class BatchSums:
 
 @dataclass(frozen=True, eq=False)
 class SourceRows:
-    """The columns of a source, and all that is needed of its rows; see `ColumnRows`.
+    """The columns of a source, and all that is needed of its rows; see `MemoryRows`.
 
     Attributes
     ----------
@@ -214,7 +214,9 @@ def _sketch_columns(total: int, table: Any, y: Any, start: int) -> list[dict[str
                 found[series.name] = ColumnSketch(measure_extent(values), to_numbers(values[rows]))
                 continue
         codes, different, _ = list_answers(series, series.name)
-        counts = dict(zip(different.tolist(), np.bincount(codes[codes >= 0], minlength=len(different)).tolist()))
+        counts = dict(
+            zip(different.tolist(), np.bincount(codes[codes >= 0], minlength=len(different)).tolist(), strict=True)
+        )
         if (codes < 0).any():
             counts[None] = int((codes < 0).sum())
         found[series.name] = ColumnSketch(counts)
@@ -243,38 +245,47 @@ def _merge_column(parts: list[ColumnSketch], name: str) -> ColumnSketch:
 
 def _make_readers(sketches: dict[str, ColumnSketch], n: int) -> tuple[list[LevelReader], dict[Any, str]]:
     """Decide what each column is; say which are left out, and which labels share a level."""
-    readers, left_out, merged = [], {}, {}
+    readers: list[LevelReader] = []
+    left_out: dict[Any, str] = {}
+    merged: dict[Any, int] = {}
     for name, sketch in sketches.items():
-        summary = sketch.summary
-        is_id = isinstance(summary, dict) and len(summary) > MAX_COUNTED_LABELS
-        kind = "many" if is_id else decide_column_kind(name, summary, n, is_alone=False, linear=True).kind
-        is_number = kind in KINDS_OF_NUMBERS
-        if is_number and isinstance(summary, dict):
-            kind, is_number = "text", False  # numbers that are written as texts
-        is_number |= kind == "label" and isinstance(summary, Extent)  # one number, present or missing
-        if is_number and isinstance(summary, Extent) and sketch.sample is not None:
-            sample = sketch.sample[~np.isnan(sketch.sample)]
-            edges = find_bin_edges(np.append(sample, [summary.low, summary.high]))
-            levels = len(edges) + 1
-            has_gaps = summary.n_missing > 0
-            column = CodedColumn(
-                name, kind, np.empty(0, dtype=np.int16), levels + has_gaps, levels if has_gaps else -1, True
-            )
-            readers.append(LevelReader(column, edges))
-        elif kind in KINDS_OF_LABELS and isinstance(summary, dict):
-            counts = {label: count for label, count in summary.items() if label is not None}
-            places, levels, n_merged = merge_rare_levels(np.array(list(counts.values())), n)
-            has_gaps = None in summary
-            column = CodedColumn(
-                name, kind, np.empty(0, dtype=np.int16), levels + has_gaps, levels if has_gaps else -1
-            )
-            readers.append(LevelReader(column, codes=dict(zip(counts, places.tolist(), strict=True))))
+        kind = _decide_kind(name, sketch.summary, n)
+        if isinstance(sketch.summary, Extent) and sketch.sample is not None and kind in (*KINDS_OF_NUMBERS, "label"):
+            readers.append(_read_numbers(name, kind, sketch.summary, sketch.sample))
+        elif isinstance(sketch.summary, dict) and kind in KINDS_OF_LABELS:
+            reader, n_merged = _read_labels(name, kind, sketch.summary, n)
+            readers.append(reader)
             merged |= {name: n_merged} if n_merged else {}
         else:
-            left_out[name] = kind
+            left_out[name] = "text" if kind in KINDS_OF_NUMBERS else kind  # numbers that are written as texts
     warn_of_left_out({kind: [name for name, own in left_out.items() if own == kind] for kind in left_out.values()})
     warn_of_merged(merged)
     return readers, left_out
+
+
+def _decide_kind(name: str, summary: Summary, n: int) -> str:
+    if isinstance(summary, dict) and len(summary) > MAX_COUNTED_LABELS:
+        return "many"
+    return decide_column_kind(name, summary, n, is_alone=False, linear=True).kind
+
+
+def _read_numbers(name: str, kind: str, extent: Extent, sample: np.ndarray) -> LevelReader:
+    """Make the bins of a column of numbers from a sample, and from the least and the greatest of all."""
+    edges = find_bin_edges(np.append(sample[~np.isnan(sample)], [extent.low, extent.high]))
+    return LevelReader(_make_column(name, kind, len(edges) + 1, extent.n_missing > 0, is_number=True), edges)
+
+
+def _read_labels(name: str, kind: str, summary: dict[Any, int], n: int) -> tuple[LevelReader, int]:
+    """Make the levels of a column of labels, and say how many labels share one."""
+    counts = {label: count for label, count in summary.items() if label is not None}
+    places, levels, n_merged = merge_rare_levels(np.array(list(counts.values())), n)
+    column = _make_column(name, kind, levels, None in summary, is_number=False)
+    return LevelReader(column, np.empty(0), dict(zip(counts, places.tolist(), strict=True))), n_merged
+
+
+def _make_column(name: str, kind: str, levels: int, has_gaps: bool, is_number: bool) -> CodedColumn:
+    no_codes = np.empty(0, dtype=np.int16)
+    return CodedColumn(name, kind, no_codes, levels + has_gaps, levels if has_gaps else -1, is_number)
 
 
 def _pair_up(readers: list[LevelReader], sketches: dict[str, ColumnSketch]) -> list[tuple[LevelReader, np.ndarray]]:

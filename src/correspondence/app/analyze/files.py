@@ -63,11 +63,13 @@ SIDE_FILES = (X_FILE, Y_FILE, X_CSV_FILE, Y_CSV_FILE)
 RESULT_FILES = (REPORT_FILE, PICS_FILE, *SIDE_FILES, MODEL_FILE, SUMMARY_FILE, STRUCTURE_FILE)
 HISTORY_FILE = "history.csv"
 SURVEY_FILES = ("axes.csv", "columns.csv", "description.csv", "rows.parquet", "rows.csv")
+ASSOCIATIONS_FILES = ("associations.csv", "correlations.csv", "associations.png")
 OWNED_FILES = (
     *RESULT_FILES,
     EXCEL_FILE,
     HISTORY_FILE,
     *SURVEY_FILES,
+    *ASSOCIATIONS_FILES,
 )  # what one command writes to a folder, another removes
 MAX_CSV_CELLS = 1_000_000  # cells of x and y that are also written as CSV without being asked for: about two seconds
 MAX_SHEET_ROWS = 2**20 - 1  # rows of a spreadsheet below its heading

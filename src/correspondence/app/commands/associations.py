@@ -45,10 +45,12 @@ Exit codes: as for analyze.""",
     "--missing",
     type=click.Choice(["indicator", "average", "drop", "error"]),
     default="indicator",
-    help="indicator takes a missing value for an answer of its own; with average it says nothing; drop leaves such rows "
-    "out; error refuses.",
+    help="indicator takes a missing value for an answer of its own; with average it says nothing; drop leaves rows "
+    "with one out; error refuses.",
 )
-@click.option("--alpha", type=click.FloatRange(0, 1, min_open=True, max_open=True), default=0.05, help="False discovery rate.")
+@click.option(
+    "--alpha", type=click.FloatRange(0, 1, min_open=True, max_open=True), default=0.05, help="False discovery rate."
+)
 @decimal_option
 @dates_option
 @seed_option
