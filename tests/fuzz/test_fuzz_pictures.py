@@ -110,6 +110,27 @@ def test_pages_of_odd_labels(tmp_path):
     assert text.rstrip().endswith("</html>")
 
 
+@pytest.mark.parametrize("names", [ODD[:9], ODD[9:]])
+def test_odd_groups_and_columns(tmp_path, names):
+    table = odd_table()
+    ca = co.CA().fit(table)
+    groups = (names * len(ODD))[: len(ODD)]
+    frame = pd.DataFrame(RNG.normal(size=(60, len(names))), columns=pd.Index(names, dtype=object))
+    with limited():
+        drawn(co.plot.plane(ca, groups=groups, ellipses="concentration", hulls=True))
+        drawn(co.plot.multiples(ca, groups, ellipses="confidence", hulls=0.5))
+        pages = [co.explore(ca, path=tmp_path / "groups.html", groups=groups)]
+        for target in (None, names[0]):
+            a = co.associations(frame, target=target)
+            drawn(co.plot.associations(a, "predicted"))
+            pages.append(co.explore(a, path=tmp_path / f"{target is None}.html"))
+    for page in pages:
+        text = page.read_text(encoding="utf-8")
+        assert "<script>alert" not in text
+        assert "<img src=x" not in text
+        assert text.rstrip().endswith("</html>")
+
+
 def test_odd_names_of_methods_and_models(classifier, numbers):
     x, y = classifier[:2]
     points = numbers[1]
@@ -175,7 +196,9 @@ PLANE = {
     ],
     "map": ["none", None, 3, ["symmetric"]],
     "ax": ["ax", 3, [None]],
-    "ellipses": [3, "x", [1, 2]],
+    "ellipses": [3, "x", [1, 2], "confidence"],
+    "groups": ["SE", ["a"], 3, np.eye(5), co.CA(), {"a": 1}, [["a", "b"]] * 5, [None] * 4],
+    "hulls": [True, None, 0, -1, 2, "x", np.nan, [True]],
     "supplementary": [3, [3], "x", None],
     "labels": [None, "all", 3, ["rows"]],
     "max_labels": [-1, 1.5, None, "many", np.nan],
@@ -211,6 +234,13 @@ def test_pictures_refuse(ca, numbers, classifier, timeline):
         calls += [(picture, [None, 3, "x", [], {}, ca])]
     calls += [(lambda v: co.plot.classifiers(classifier[3], v), PLANE["axes"])]
     calls += [(lambda v: co.plot.classifiers(classifier[3], n=v), COUNTS[:-1])]
+    calls += [(lambda v: co.plot.multiples(v, ["a"] * 5), NOT_FITTED)]
+    calls += [(lambda v: co.plot.multiples(ca, v), PLANE["groups"])]
+    for name in ("axes", "map", "ellipses"):
+        calls += [(lambda v, n=name: co.plot.multiples(ca, list("aabbb"), **{n: v}), PLANE[name][:4:2])]
+    calls += [(lambda v: co.plot.multiples(ca, list("aabbb"), max_panels=v), COUNTS[:-1])]
+    calls += [(lambda v: co.plot.multiples(ca, list("aabbb"), figure=v), ["x", 3])]
+    calls += [(co.plot.associations, [*NOT_FITTED, ca])]
     calls += [(lambda v: co.plot.timeline(timeline, figure=v), ["x", 3])]
     calls += [(lambda v: co.plot.timeline(timeline, n_components=v), COUNTS[:-1])]
     failed = {}
@@ -234,6 +264,7 @@ PAGE = {
     "x_labels": [["a"], 3, "SE"],
     "x_images": [["a"], 3, np.zeros((2, 2)), np.full((5, 4, 4), np.nan), ["a"] * 5],
     "classes": [["a"], 3, "SE"],
+    "groups": [["a"], 3, "SE", np.eye(5), co.CA()],
     "about": [3],
     "X": [[], ["nobody"], 3],
     "path": [None, 3, "none/p.html", ".", ""],

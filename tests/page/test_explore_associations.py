@@ -193,5 +193,5 @@ def test_hostile_names_are_texts(tmp_path, target):
         assert tab.locator("#heat").is_visible() == (target is None)
         for name in ("captured", "predicted"):
             tab.evaluate("name => { values.value = name; values.dispatchEvent(new Event('change')); }", name)
-        tab.wait_for_timeout(100)
+            tab.evaluate("explorer.paint()")
     assert_quiet(seen, path)

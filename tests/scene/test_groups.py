@@ -52,6 +52,10 @@ def test_many_numbers_become_ranges_and_few_whole_ones_stay_whole():
     assert read_groups([True, False], 2).names == ["False", "True"]
 
 
+def test_labels_that_read_alike_have_names_that_differ():
+    assert read_groups([1, "1", "2"], 3).names == ["1", "'1'", "'2'"]
+
+
 def test_clusters_are_counted_from_one_in_their_order():
     clusters = SimpleNamespace(labels_=np.arange(12))
     assert read_groups(clusters, 12).names == [f"cluster {i}" for i in range(1, 13)]

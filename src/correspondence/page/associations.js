@@ -98,9 +98,9 @@ class Associations {
     if (bar) bar.style.background = `linear-gradient(to right, ${this.colours.join(",")})`;
   }
   get colours() { return this.isDark ? DARK_COLOURS : this.data.colours; }
-  /* Colour of a figure between 0 and the limit. */
+  /* Colour of a figure between 0 and the limit; of one that is not known that of 0. */
   shade(share) {
-    const { colours } = this, at = Math.min(1, Math.max(0, share)) * (colours.length - 1), low = Math.min(Math.floor(at), colours.length - 2);
+    const { colours } = this, at = (share > 0 ? Math.min(1, share) : 0) * (colours.length - 1), low = Math.min(Math.floor(at), colours.length - 2);
     const [from, to] = [rgb(colours[low]), rgb(colours[low + 1])];
     return from.map((part, c) => Math.round(part + (to[c] - part) * (at - low)));
   }

@@ -46,7 +46,10 @@ def split_ellipses(ellipses: Any) -> tuple[Any, str | None]:
 
 
 def check_ellipses(ellipses: Any, hulls: Any, n_axes: int, has_groups: bool) -> float:
-    """Check what is asked for around groups, and return the share of the members that hulls are drawn around."""
+    """Check what is asked for around groups, and return the share of the members that hulls are drawn around.
+
+    Ellipses that are no text are those of a bootstrap, which are checked elsewhere.
+    """
     share = check_hulls(hulls)
     if isinstance(ellipses, str) and ellipses not in ELLIPSES:
         raise ValueError(f'ellipses must be "confidence", "concentration" or a Bootstrap, got {ellipses!r}.')
@@ -157,8 +160,9 @@ def list_group_handles(legend: dict[str, str]) -> list[Any]:
     """List the groups for a legend; of very many, which are named at their means, none."""
     if len(legend) > MAX_GROUPS_IN_LEGEND:
         return []
+    names = [(one_line(name), colour) for name, colour in legend.items()]
     # matplotlib leaves out names that begin with an underscore
-    return [Patch(color=colour, label=f" {name}" if name[:1] == "_" else name) for name, colour in legend.items()]
+    return [Patch(color=colour, label=f" {name}" if name[:1] == "_" else name) for name, colour in names]
 
 
 def write_group_notes(

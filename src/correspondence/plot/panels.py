@@ -14,7 +14,7 @@ from matplotlib.figure import Figure
 from matplotlib.layout_engine import ConstrainedLayoutEngine
 
 from correspondence._util.arguments import check_whole
-from correspondence._util.text import one_line
+from correspondence._util.text import one_line, short_repr
 from correspondence.core.decomposition import as_decomposition
 from correspondence.plot.column_marks import CAPTION_LETTER_POINTS
 from correspondence.plot.drawn_clouds import DrawnCloud, make_row_cloud
@@ -99,6 +99,8 @@ def multiples(
     cloud, weights = place_individuals(d_or_est, index, map, X)
     grouping = read_groups(groups, cloud.points.given, d_or_est)
     share = check_ellipses(ellipses, hulls, 2, has_groups=True)
+    if ellipses is not None and not isinstance(ellipses, str):
+        raise TypeError(f'ellipses must be "confidence" or "concentration", got {short_repr(ellipses)}.')
     drawn = make_drawn_groups(cloud, grouping, ellipses, level, share, weights)
     sizes = drawn.shapes.n_members
     largest = np.argsort(-sizes, kind="stable")[: min(max_panels, np.count_nonzero(sizes))]

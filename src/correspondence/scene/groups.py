@@ -147,9 +147,10 @@ def _encode_groups(groups: Any, known: np.ndarray, name: str) -> Grouping:
     distinct = to_object_array(labels.tolist())
     colours = choose_scene_colours(known, distinct) if len(known) else choose_class_colours(distinct)
     chosen = [colours[value] for value in distinct.tolist()]
-    return Grouping(
-        codes, [_name_group(label) for label in distinct.tolist()], chosen if len(known) else _avoid_grey(chosen)
-    )
+    names = [_name_group(label) for label in distinct.tolist()]
+    if len(set(names)) < len(names):  # such as 1 and "1"
+        names = [short_repr(label) for label in distinct.tolist()]
+    return Grouping(codes, names, chosen if len(known) else _avoid_grey(chosen))
 
 
 def _avoid_grey(colours: list[str]) -> list[str]:
