@@ -33,6 +33,7 @@ from correspondence.results.component_tests import LatentDimension
 from correspondence.results.evidence import HeldOut
 
 __all__ = [
+    "CLUSTERS_FILE",
     "HISTORY_FILE",
     "MODEL_FILE",
     "REPORT_FILE",
@@ -61,13 +62,14 @@ MODEL_FILE, SUMMARY_FILE = "model.safetensors", "summary.json"
 STRUCTURE_FILE = "structure.csv"
 SIDE_FILES = (X_FILE, Y_FILE, X_CSV_FILE, Y_CSV_FILE)
 RESULT_FILES = (REPORT_FILE, PICS_FILE, *SIDE_FILES, MODEL_FILE, SUMMARY_FILE, STRUCTURE_FILE)
-HISTORY_FILE = "history.csv"
+HISTORY_FILE, CLUSTERS_FILE = "history.csv", "clusters.csv"
 SURVEY_FILES = ("axes.csv", "columns.csv", "description.csv", "rows.parquet", "rows.csv")
 ASSOCIATIONS_FILES = ("associations.csv", "correlations.csv", "associations.png")
 OWNED_FILES = (
     *RESULT_FILES,
     EXCEL_FILE,
     HISTORY_FILE,
+    CLUSTERS_FILE,
     *SURVEY_FILES,
     *ASSOCIATIONS_FILES,
 )  # what one command writes to a folder, another removes
@@ -103,9 +105,14 @@ def write_analysis(
         letter: make_side_columns(functions, variable, {data.id_name: data.ids}, letter)
         for functions, variable, letter in ((d.f, data.x, "f"), (d.g, data.y, "g"))
     }
+    clusters = analysis.clusters
+    if clusters is not None:
+        sides["f"]["cluster"] = clusters.numbers
     format = format or choose_format(sides)
     content = summarise_analysis(analysis, request, folder, title, seed)
     content["files"] = list_result_files(format, analysis.is_saved)
+    if clusters is not None:
+        content |= {"files": [*content["files"], CLUSTERS_FILE], "clusters": clusters.record}
     with new_files(folder) as temporary:
         write_report(analysis, temporary / REPORT_FILE, title)
         table = csv_text([list(components[0]), *(record.values() for record in components)], floats=".10g")
@@ -114,6 +121,8 @@ def write_analysis(
         (temporary / STRUCTURE_FILE).write_text(csv_text(list_structure_rows(analysis)), encoding="utf-8")
         if analysis.is_saved:
             d.save(temporary / MODEL_FILE)
+        if clusters is not None:
+            (temporary / CLUSTERS_FILE).write_text(to_csv(clusters.table), encoding="utf-8")
         (temporary / SUMMARY_FILE).write_text(to_json(content) + "\n", encoding="utf-8")
     return content
 

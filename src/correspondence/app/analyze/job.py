@@ -10,6 +10,7 @@ from typing import Any
 
 from correspondence._util.progress import ProgressArgument, StageLine
 from correspondence._util.text import list_names
+from correspondence.app.analyze.clusters import FileClusters
 from correspondence.app.analyze.inputs import Data
 from correspondence.app.messages import collect_warnings, make_safe
 from correspondence.classifiers.estimator import ClassifierCA
@@ -66,6 +67,8 @@ class Analysis:
         The time that the analysis took.
     not_saved : str
         The reason why the functions cannot be written to a file; empty if they can.
+    clusters : FileClusters or None
+        The clusters of x, if they were asked for.
     """
 
     data: Data
@@ -82,6 +85,7 @@ class Analysis:
     not_saved: str = ""
     guards: tuple[str, ...] = ()
     crossfit: CrossFit | None = None
+    clusters: FileClusters | None = None
 
     @property
     def names(self) -> tuple[str, str]:

@@ -12,7 +12,9 @@ import numpy as np
 
 from correspondence._util.files import csv_text
 from correspondence._util.text import list_names, to_valid_text
+from correspondence.app.analyze.clusters import FileClusters
 from correspondence.app.analyze.files import (
+    CLUSTERS_FILE,
     MODEL_FILE,
     REPORT_FILE,
     SUMMARY_FILE,
@@ -138,6 +140,8 @@ class SurveyAnalysis:
         The warnings.
     seconds : float
         The time that it took.
+    clusters : FileClusters or None
+        The clusters of the rows, if they were asked for.
     """
 
     data: SurveyData
@@ -148,6 +152,7 @@ class SurveyAnalysis:
     sentences: list[str]
     notes: tuple[str, ...]
     seconds: float
+    clusters: FileClusters | None = None
 
 
 def read_survey(request: Request) -> SurveyData | None:
@@ -337,10 +342,18 @@ def write_survey(analysis: SurveyAnalysis, request: Request, folder: Path, title
     files = [REPORT_FILE, AXES_FILE, COLUMNS_FILE, DESCRIPTION_FILE, ROWS_FILE, MODEL_FILE, SUMMARY_FILE]
     if len(data.ids) <= MAX_ROWS_FOR_CSV:
         files.insert(5, ROWS_CSV_FILE)
+    clusters = analysis.clusters
+    if clusters is not None:
+        rows["cluster"] = clusters.numbers
+        files.append(CLUSTERS_FILE)
     content = summarise_survey(analysis, request, folder, title, seed, files)
     with new_files(folder) as temporary:
         about = [*analysis.sentences, *data.notes]
-        explore(est, path=temporary / REPORT_FILE, held_out=analysis.dimension, title=title, about=about)
+        groups = None if clusters is None else clusters.fitted
+        report = temporary / REPORT_FILE
+        explore(est, path=report, held_out=analysis.dimension, groups=groups, title=title, about=about)
+        if clusters is not None:
+            (temporary / CLUSTERS_FILE).write_text(to_csv(clusters.table), encoding="utf-8")
         axes = content["axes"]
         (temporary / AXES_FILE).write_text(
             csv_text([list(axes[0]), *(a.values() for a in axes)], floats=".10g"), "utf-8"
@@ -406,6 +419,7 @@ def summarise_survey(
             {"column": str(name), "held_out": float(value)}
             for name, value in zip(held_out.names, held_out.r2[:, -1], strict=True)
         ],
+        "clusters": None if analysis.clusters is None else analysis.clusters.record,
         "sentences": analysis.sentences,
         "notes": [*data.notes, *analysis.notes],
     }

@@ -51,6 +51,15 @@ Whatever goes wrong, nothing is left half-written, and an earlier result stays.
 """
 
 
+def read_cluster_number(context: click.Context, parameter: click.Parameter, value: str | None) -> str | int | None:
+    """Read the number of clusters."""
+    if value is None or value in ("auto", "gain"):
+        return value
+    if not value.isdecimal() or int(value) < 2:
+        raise click.BadParameter(f"must be auto, gain or a number from 2 on, got {value}.", context, parameter)
+    return int(value)
+
+
 @click.command(
     "analyze",
     short_help="Analyse a file: a page, tables, a model and three sentences.",
@@ -92,6 +101,12 @@ Whatever goes wrong, nothing is left half-written, and an earlier result stays.
     help="Number of components to keep.",
 )
 @click.option(
+    "--clusters",
+    callback=read_cluster_number,
+    metavar="[auto|gain|INTEGER]",
+    help="Cluster the rows (or the labels of x): auto finds how many hold out, gain is the rule of HCPC.",
+)
+@click.option(
     "--format",
     type=click.Choice(["csv", "excel", "parquet"]),
     show_default="csv, if there are at most a million coordinates",
@@ -108,6 +123,7 @@ def analyze_command(
     file: Path,
     method: str,
     components: int | None,
+    clusters: str | int | None,
     seed: int,
     title: str | None,
     show_columns: bool,
@@ -129,12 +145,14 @@ def analyze_command(
     y.parquet (coordinates, also as CSV), model.safetensors (for `correspondence embed` and co.load), summary.json and
     structure.csv (the correlation of each column with each axis). Of all columns they are report.html, axes.csv,
     columns.csv (answers and numbers), description.csv (what goes with each axis, with tests), rows.csv,
-    model.safetensors and summary.json.
+    model.safetensors and summary.json. With --clusters the rows have a column cluster, and clusters.csv says how stable
+    each cluster is and what characterises it.
     """
     import matplotlib
 
     from correspondence._util.progress import open_stages
     from correspondence._util.text import to_valid_text
+    from correspondence.app.analyze.clusters import add_clusters
     from correspondence.app.analyze.files import check_folder, check_format, to_json, write_analysis
     from correspondence.app.analyze.inputs import Request, describe_file, read_data
     from correspondence.app.analyze.job import analyze_data, format_summary
@@ -165,7 +183,7 @@ def analyze_command(
         tell_lines(
             [f"{name} says nothing about an analysis of all columns." for name in unused if unused[name] is not None]
         )
-        _analyze_all_columns(survey, request, components, seed, progress, as_json, folder, heading)
+        _analyze_all_columns(survey, request, components, clusters, seed, progress, as_json, folder, heading)
         return
     with one_sentence(), open_stages(progress) as line:
         line.tell(f"reading {make_safe(file.name)}")
@@ -177,6 +195,9 @@ def analyze_command(
         guards: dict[str, Any] = {"min_count": min_count or "auto", "splits_copies": split_copies}
         guards |= {"progress": line, "time_limit": budget}
         analysis = analyze_data(data, method, components, random_state=seed, **guards)
+        if clusters is not None:
+            line.tell("clustering the rows, and clouds without clusters")
+            analysis = add_clusters(analysis, clusters, seed)
     tell_lines(analysis.notes)
     with one_sentence(), writing_to(folder), open_stages(progress) as line:
         line.tell("writing the page and the tables")
@@ -188,6 +209,7 @@ def _analyze_all_columns(
     survey: Any,
     request: Any,
     components: int | None,
+    clusters: str | int | None,
     seed: int,
     progress: bool | None,
     as_json: bool,
@@ -196,12 +218,16 @@ def _analyze_all_columns(
 ) -> None:
     """Analyse all columns of a file together, write the files and print the result."""
     from correspondence._util.progress import open_stages
+    from correspondence.app.analyze.clusters import add_survey_clusters
     from correspondence.app.analyze.files import to_json
     from correspondence.app.analyze.survey import analyze_survey, format_survey, write_survey
 
     tell_lines(survey.lines)
     with one_sentence(), open_stages(progress) as line:
         found = analyze_survey(survey, components, seed, line)
+        if clusters is not None:
+            line.tell("clustering the rows, and clouds without clusters")
+            found = add_survey_clusters(found, clusters, seed)
     tell_lines(found.notes)
     with one_sentence(), writing_to(folder), open_stages(progress) as line:
         line.tell("writing the page and the tables")

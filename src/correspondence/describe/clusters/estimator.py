@@ -32,6 +32,7 @@ __all__ = ["Clusters"]
 
 MIN_GAIN_CLUSTERS, MAX_GAIN_CLUSTERS = 3, 10  # HCPC's choice of a number is among these
 MAX_SIZES_SHOWN = 10
+MIN_ROWS_TO_CONFIRM = 20  # in halves of fewer rows clusters have too few members
 NO_CLUSTERS = "There are no clusters that held-out rows confirm: the rows are one cloud, cut in pieces."
 
 
@@ -371,6 +372,9 @@ class Clusters(ClusterMixin, BaseEstimator):
             return found
         stability = f"Resamples find them again with a stability of {self.stability_.min():.2f} to "
         stability += f"{self.stability_.max():.2f}, where a cloud without clusters has {self.chance_:.2f} on average."
+        if not self.has_clusters_ and len(self.labels_) < MIN_ROWS_TO_CONFIRM:
+            why = f"So few rows ({len(self.labels_)}) cannot be divided into halves that would confirm clusters."
+            return [*found, why, stability]
         if not self.has_clusters_:
             return [*found, NO_CLUSTERS, stability]
         return [*found, stability, *self._praise_number()]

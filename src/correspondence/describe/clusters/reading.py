@@ -90,7 +90,8 @@ def _find_own_points(est: Any, side: str) -> LabelledPoints:
 
 def _place_named_values(est: Any, side: str, X: Any) -> LabelledPoints:
     coordinates = place_values(est, side, X)
-    index = nw.maybe_get_index(nw.from_native(X, pass_through=True)) if hasattr(X, "index") else None
+    native = nw.from_native(X, pass_through=True, allow_series=True)
+    index = nw.maybe_get_index(native) if isinstance(native, nw.DataFrame | nw.Series) else None
     n = len(coordinates)
     labels = np.arange(n) if index is None or len(index) != n else np.asarray(index)
     return LabelledPoints(labels, coordinates, np.ones(n))

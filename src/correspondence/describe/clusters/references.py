@@ -142,17 +142,18 @@ class AnswersOfOneCloud:
         What the chances gain for each unit along the axes.
     places : list of ndarray of shape (answers, d)
         What each answer adds to the coordinates of a row.
-    centre : ndarray of shape (d,)
-        The mean of the coordinates, to be subtracted.
+    moments : CloudMoments
+        The mean and the covariance of the data, which all points drawn together have: chances cannot be negative, so
+        that strong dependence comes out too weak.
     """
 
     shares: list[np.ndarray]
     slopes: list[np.ndarray]
     places: list[np.ndarray]
-    centre: np.ndarray
+    moments: CloudMoments
 
     @classmethod
-    def from_analysis(cls, analysis: Any, scale: np.ndarray, d: int) -> AnswersOfOneCloud:
+    def from_analysis(cls, analysis: Any, scale: np.ndarray, d: int, moments: CloudMoments) -> AnswersOfOneCloud:
         """Read the axes of an analysis of columns of answers, whose rows have scores times `scale` as coordinates."""
         axes, k = analysis.axes, len(analysis.blocks)
         # An axis explains the share pic of the columns on average, but each column by its own part in the axis too:
@@ -167,19 +168,19 @@ class AnswersOfOneCloud:
             [mean[part] / mean[part].sum() for part in parts],
             [slopes[part] for part in parts],
             [places[part] for part in parts],
-            axes.mean @ places,
+            moments,
         )
 
     def draw_points(self, n: int, random_state: np.random.Generator) -> np.ndarray:
         """Draw n rows and place them by the axes of the data."""
-        position = random_state.normal(size=(n, len(self.centre)))
-        places = np.tile(-self.centre, (n, 1))
+        position = random_state.normal(size=(n, len(self.moments.mean)))
+        places = np.zeros(position.shape)
         for shares, slopes, own in zip(self.shares, self.slopes, self.places, strict=True):
             chances = np.maximum(shares + position @ slopes.T, 0)
             cumulated = np.cumsum(chances, axis=1)
             draws = random_state.random(n) * cumulated[:, -1]
             places += own[np.minimum((cumulated <= draws[:, None]).sum(axis=1), len(shares) - 1)]
-        return places
+        return self.moments.match_points(places)
 
 
 def choose_reference(est: Any, side: str, points: LabelledPoints, usable: np.ndarray) -> Reference:
@@ -189,5 +190,6 @@ def choose_reference(est: Any, side: str, points: LabelledPoints, usable: np.nda
     if analysis is None or side != "x" or analysis.is_subpopulation:
         return OneModeCloud.from_points(points.coordinates[usable], points.weights[usable])
     if all(block.kind == "labels" for block in analysis.blocks):
-        return AnswersOfOneCloud.from_analysis(analysis, est._row_correlations, d)
+        moments = CloudMoments.from_points(points.coordinates[usable], points.weights[usable])
+        return AnswersOfOneCloud.from_analysis(analysis, est._row_correlations, d, moments)
     return OneModeCloud.from_points(points.coordinates[usable], points.weights[usable])
