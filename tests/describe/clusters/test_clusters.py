@@ -14,8 +14,8 @@ from sklearn.exceptions import NotFittedError
 import correspondence as co
 from correspondence.describe.clusters.evidence import find_best_number
 from correspondence.describe.clusters.partition import DistinctPoints
-from correspondence.describe.clusters.references import AnswersOfOneCloud, OneModeCloud, choose_reference
 from correspondence.describe.clusters.reading import read_points
+from correspondence.describe.clusters.references import AnswersOfOneCloud, OneModeCloud, choose_reference
 from correspondence.results.clusters import ClusterAgreement
 
 
