@@ -117,6 +117,17 @@ def test_held_out_pvalues_of_active_columns_keep_their_level(rng):
     assert (np.concatenate(held) <= 0.05).mean() < 0.1
 
 
+@pytest.mark.slow
+def test_sentences_of_independent_columns_tell_nothing(rng):
+    told = 0
+    for _ in range(15):
+        frame = pl.DataFrame({f"x{i}": rng.integers(4, size=300).astype(str) for i in range(20)})
+        found = co.describe_axes(co.MCA(n_components=2).fit(frame), held_out=5)
+        told += any(found.find_characteristics(axis)[0] for axis in (1, 2))
+        assert all(found.find_characteristics(axis)[1] for axis in (1, 2))
+    assert told <= 4
+
+
 def test_what_holds_on_other_rows(rng):
     hidden = rng.integers(2, size=600)
     answers = {f"q{i}": np.where(rng.random(600) < 0.85, hidden, 1 - hidden).astype(str) for i in range(4)}

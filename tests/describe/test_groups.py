@@ -148,6 +148,15 @@ def test_labels_of_clusters_are_groups_and_names_of_columns_too():
     assert len(many.groups) == 20
 
 
+def test_a_series_of_the_frame_and_clusters_are_groups():
+    frame = co.datasets.load_poison()
+    assert "Sick" not in co.describe_groups(frame, frame["Sick"]).categories["column"]
+    clusters = co.Clusters(n_clusters=2).fit(co.MCA(n_components=2).fit(frame.drop("Age", "Time", "Sex")))
+    found = co.describe_groups(frame, clusters)
+    assert found.groups.tolist() == ["0", "1"]
+    assert found.sizes.tolist() == np.bincount(clusters.labels_).tolist()
+
+
 def test_held_out_rows_stand_beside(rng):
     n = 400
     group = rng.integers(2, size=n)

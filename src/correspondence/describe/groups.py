@@ -61,8 +61,8 @@ def describe_groups(
         make text of codes. Of texts the words are tested, of lists their items. Or documents: a list of texts, or
         counts of words in them as a sparse matrix or a `Table`; then the words of each group are tested, and its
         documents are ranked.
-    by : str or array-like of shape (n,)
-        The groups are the answers in this column of the frame, or these labels, such as the ``labels_`` of clusters.
+    by : str, array-like of shape (n,) or Clusters
+        The groups are the answers in this column of the frame, or these labels, such as those of fitted `Clusters`.
         Rows without a group are left out, with a warning.
     sample_weight : array-like of shape (n,), optional
         The weights of the rows, of which whole ones are repetitions: counts, means and v-tests are weighted. Counts are
@@ -106,7 +106,7 @@ def describe_groups(
     if is_counted(frame):
         if sample_weight is not None:
             raise ValueError("sample_weight must be None for documents. Multiply the counts by the weights instead.")
-        return describe_words(frame, by, held_out, alpha, adjustment, random_state)
+        return describe_words(frame, getattr(by, "labels_", by), held_out, alpha, adjustment, random_state)
     given = find_by(frame, by)
     weights = read_weights(sample_weight, len(given.column))
     rows = np.flatnonzero(given.find_known("by") & (weights > 0))
@@ -182,6 +182,8 @@ class By:
 def find_by(frame: Any, by: Any, kind: ColumnKind | None = None) -> By:
     """Find what rows are grouped by: a column of the frame, or given labels."""
     table, n = as_frame(frame, "frame"), count_observations(frame, "frame")
+    by = getattr(by, "labels_", by)  # of fitted clusters
+    by = _find_own_name(table, by)
     if isinstance(by, str) or (np.ndim(by) == 0 and isinstance(by, int | np.integer | tuple)):
         columns = split_columns(frame, "frame")
         if by not in columns:
@@ -196,6 +198,14 @@ def find_by(frame: Any, by: Any, kind: ColumnKind | None = None) -> By:
         raise ValueError(f"by must have one label for each of the {n} rows of frame, got {len(column)}.")
     own_name = series.name if isinstance(series, nw.Series) else None
     return make_by(one_line(own_name) if isinstance(own_name, str) and own_name else "group", None, column, kind)
+
+
+def _find_own_name(table: nw.DataFrame | None, by: Any) -> Any:
+    """Return the name of a series that is a column of the frame: it would be told from itself otherwise."""
+    series = nw.from_native(by, series_only=True, pass_through=True)
+    if table is None or not isinstance(series, nw.Series) or series.name not in table.columns:
+        return by
+    return series.name if series.to_list() == table[series.name].to_list() else by
 
 
 def make_by(name: str, key: Any, column: Any, kind: ColumnKind | None) -> By:

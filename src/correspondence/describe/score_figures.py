@@ -36,6 +36,7 @@ def compare_scores(
         part["adjusted_pvalue"] = adjust_pvalues(part["pvalue"], adjustment)
         if held_out is not None:
             part |= {f"held_out_{name}": held_out[kind][name] for name in HELD_OUT_NAMES if name in part}
+            part["held_out_adjusted_pvalue"] = adjust_pvalues(held_out[kind]["pvalue"], adjustment)
         axis = part.pop("position")
         effect = np.nan_to_num(part[EFFECTS[kind]], nan=-np.inf)
         made[kind] = DescriptionTable(part).take_rows(np.lexsort((-effect, axis)))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -10,7 +11,7 @@ import numpy as np
 
 from correspondence._util.arguments import read_only
 from correspondence._util.text import one_line
-from correspondence.data.readable_columns import is_bare_number
+from correspondence.results.effect_texts import format_category, format_count, format_number, format_share
 from correspondence.results.points import FrameResult
 
 __all__ = [
@@ -23,7 +24,6 @@ __all__ = [
 ]
 
 MAX_ROWS_SHOWN = 10
-MAX_SHARE_DIGITS = 4
 NAME_WIDTH = 24  # characters of a name in a printed table
 PARTS = ("variables", "categories", "numbers")
 
@@ -183,7 +183,7 @@ class GroupsDescription(FrameResult):
     def write_name(self, i: int) -> str:
         """Write what a group is called, and its size."""
         name = format_category(self.by, "label", str(self.groups[i]))
-        return f"{name} ({self.sizes[i]:,.6g} of {self.n:,.6g} rows)"
+        return f"{name} ({format_count(self.sizes[i])} of {format_count(self.n)} rows)"
 
     def write_predicate(self, i: int, most: int = 3) -> str:
         """Write what characterises group number i, as part of a sentence."""
@@ -229,9 +229,9 @@ class GroupsDescription(FrameResult):
         return columns
 
     def __repr__(self) -> str:
-        what = f"{len(self.groups)} groups by {self.by}, {self.n:,.6g} rows, {len(self.variables)} columns"
+        what = f"{len(self.groups)} groups by {self.by}, {format_count(self.n)} rows, {len(self.variables)} columns"
         head = f"GroupsDescription of {what}"
-        held = f" ({self.n_held_out:,.6g} rows held out)" if self.n_held_out else ""
+        held = f" ({format_count(self.n_held_out)} rows held out)" if self.n_held_out else ""
         shown = self.write_sentences()[:MAX_ROWS_SHOWN]
         more = ["  ..."] if len(self.groups) > MAX_ROWS_SHOWN else []
         return "\n".join([head + held, *(f"  {line}" for line in shown), *more])
@@ -243,7 +243,7 @@ class ScoresDescription(FrameResult):
 
     `to_frame` has one row for each test: axis, kind ("number", "variable" or "category"), column, category, n, value
     (the correlation, eta2, or the estimate), vtest, pvalue and adjusted_pvalue; with held-out rows also
-    held_out_value and held_out_pvalue. The tables have more.
+    held_out_value, held_out_pvalue and held_out_adjusted_pvalue. The tables have more.
 
     Attributes
     ----------
@@ -346,13 +346,17 @@ class ScoresDescription(FrameResult):
         if self.points is None:
             return []
         found = _list_rows(self.points, "axis", name, lambda one: one["label"])
+        counts = Counter(one["label"] for one in found)
+        found = [one | {"text": f"{one['side']} {one['label']}"} if counts[one["label"]] > 1 else one for one in found]
         average = {side: 1 / max(1, sum(one["side"] == side for one in found)) for side in ("row", "column")}
         told = [one for one in found if one["contribution"] >= average[one["side"]]]
         told.sort(key=lambda one: -round(one["contribution"], 9))
         return [one | {"correlation": one["coordinate"]} for one in told if one["adjusted_pvalue"] <= self.alpha]
 
     def _holds(self, one: Mapping[str, Any]) -> bool:
-        return bool(one["held_out_correlation"] * one["correlation"] > 0 and one["held_out_pvalue"] <= self.alpha)
+        # Those rows were in the fit of the whole, so what is significant there has more than its share of chance here.
+        is_clear = one["held_out_adjusted_pvalue"] <= self.alpha
+        return bool(is_clear and one["held_out_correlation"] * one["correlation"] > 0)
 
     def _collect_columns(self) -> dict[str, Any]:
         parts = {"number": (self.numbers, "correlation"), "variable": (self.variables, "eta2")}
@@ -367,6 +371,7 @@ class ScoresDescription(FrameResult):
             own |= {"pvalue": table["pvalue"], "adjusted_pvalue": table["adjusted_pvalue"]}
             if self.n_held_out:
                 own |= {"held_out_value": table[f"held_out_{value}"], "held_out_pvalue": table["held_out_pvalue"]}
+                own |= {"held_out_adjusted_pvalue": table["held_out_adjusted_pvalue"]}
             for name, values in own.items():
                 columns.setdefault(name, []).extend(values)
         return columns
@@ -374,8 +379,8 @@ class ScoresDescription(FrameResult):
     def __repr__(self) -> str:
         names = self.names.tolist()
         called = names[0] if isinstance(names[0], str) else "1 axis" if len(names) == 1 else f"{len(names)} axes"
-        held = f" ({self.n_held_out:,.6g} rows held out)" if self.n_held_out else ""
-        head = f"ScoresDescription of {called}, {self.n:,.6g} rows{held}"
+        held = f" ({format_count(self.n_held_out)} rows held out)" if self.n_held_out else ""
+        head = f"ScoresDescription of {called}, {format_count(self.n)} rows{held}"
         return "\n".join([head, *(f"  {line}" for line in self.write_sentences())])
 
 
@@ -398,49 +403,3 @@ def _name_category(one: Mapping[str, Any]) -> str:
 def _tell_number(one: Mapping[str, Any]) -> str:
     mean, overall = (format_number(one[name], one["kind"]) for name in ("mean", "overall"))
     return f"{one['column']} {mean} on average, {overall} overall"
-
-
-def format_category(column: str, kind: str, category: str) -> str:
-    """Name a category by its column: "sex = f", "grade 1", "text: word".
-
-    Examples
-    --------
-    >>> format_category("sex", "label", "f"), format_category("grade", "label", "1")
-    ('sex = f', 'grade 1')
-    >>> format_category("note", "text", "tea")
-    'note: tea'
-    """
-    sign = " = " if kind in ("label", "boolean") else ": "
-    return one_line(f"{column}{' ' if is_bare_number(category) else sign}{category}", 60)
-
-
-def format_share(share: float, other: float) -> tuple[str, str]:
-    """Write two shares in per cent, with as many digits as distinguish them from each other and from 0.
-
-    Examples
-    --------
-    >>> format_share(0.714, 0.52), format_share(0.0213, 0.0192), format_share(0.0041, 0.0002)
-    (('71 %', '52 %'), ('2.1 %', '1.9 %'), ('0.41 %', '0.02 %'))
-    """
-    for digits in range(MAX_SHARE_DIGITS + 1):
-        texts = f"{100 * share:.{digits}f}", f"{100 * other:.{digits}f}"
-        are_zero = [float(text) == 0 < value for text, value in zip(texts, (share, other), strict=True)]
-        if texts[0] != texts[1] and not any(are_zero):
-            break
-    return f"{texts[0]} %", f"{texts[1]} %"
-
-
-def format_number(value: float, kind: str = "number") -> str:
-    """Write a mean with three digits, that of dates as a date and that of times of day as a time.
-
-    Examples
-    --------
-    >>> format_number(14.7105), format_number(48213.4), format_number(18000.5, "date"), format_number(30600, "time")
-    ('14.7', '48,213', '2019-04-14', '08:30')
-    """
-    if kind == "date":
-        return str(np.datetime64(0, "D") + np.timedelta64(int(value), "D"))
-    if kind == "time":
-        return f"{int(value // 3600):02d}:{int(value % 3600 // 60):02d}"
-    text = f"{value:,.0f}" if abs(value) >= 100 else f"{value:.3g}"
-    return text + (" s" if kind == "duration" else "")

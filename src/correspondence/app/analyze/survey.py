@@ -59,6 +59,7 @@ MAX_ROWS_FOR_CSV = 100_000
 MAX_COUNTED_ROWS = 10_000_000
 MAX_AXES_IN_WORDS = 3
 HELD_OUT_FOLDS = 5
+MAX_ROWS_TO_DESCRIBE = 50_000  # more are drawn at random for the tests of the axes
 N_WORDS = 4  # answers and numbers that a sentence names at each end of an axis
 MIN_CONTRIBUTION = 1.0  # times the average; what contributes less is not named
 
@@ -256,6 +257,7 @@ def analyze_survey(
         held_out = crossfit(make(len(est.pics_)), data.counted_frame, **options)
         described = describe_axes(
             est,
+            draw_rows_to_describe(data, random_state),
             held_out=min(HELD_OUT_FOLDS, len(data.ids)),
             axes=range(1, len(est.pics_) + 1),
             random_state=random_state,
@@ -263,6 +265,16 @@ def analyze_survey(
     sentences = write_survey_sentences(est, dimension, held_out, described)
     unique = tuple(dict.fromkeys(notes))
     return SurveyAnalysis(data, est, held_out, dimension, described, sentences, unique, time.perf_counter() - begin)
+
+
+def draw_rows_to_describe(data: SurveyData, random_state: int) -> Any:
+    """Draw rows for the tests of the axes if there are very many; None for all rows of the fit."""
+    n = len(data.ids)
+    if n <= MAX_ROWS_TO_DESCRIBE:
+        return None
+    share = None if data.counts is None else data.counts / data.counts.sum()
+    rows = np.random.default_rng(random_state).choice(n, MAX_ROWS_TO_DESCRIBE, replace=data.counts is not None, p=share)
+    return data.frame[np.sort(rows)]
 
 
 def write_survey_sentences(
