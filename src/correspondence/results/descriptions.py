@@ -14,14 +14,7 @@ from correspondence._util.text import one_line
 from correspondence.results.effect_texts import format_category, format_count, format_number, format_share
 from correspondence.results.points import FrameResult
 
-__all__ = [
-    "DescriptionTable",
-    "GroupsDescription",
-    "ScoresDescription",
-    "format_category",
-    "format_number",
-    "format_share",
-]
+__all__ = ["PARTS", "DescriptionTable", "GroupsDescription", "ScoresDescription"]
 
 MAX_ROWS_SHOWN = 10
 NAME_WIDTH = 24  # characters of a name in a printed table

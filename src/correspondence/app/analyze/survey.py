@@ -29,6 +29,7 @@ from correspondence.app.analyze.files import (
 )
 from correspondence.app.analyze.inputs import Request
 from correspondence.app.analyze.inputs.pairs import convert_columns
+from correspondence.app.analyze.survey_sentences import write_survey_sentences
 from correspondence.app.analyze.variables import find_useful_columns, name_empty_texts
 from correspondence.app.messages import collect_warnings, make_safe
 from correspondence.data.file_formats import ARRAY_ENDINGS, as_label_texts, read_file
@@ -57,11 +58,8 @@ KINDS_OF_ANSWERS, KINDS_OF_NUMBERS = ("label", "boolean"), ("number", "date", "t
 MIN_AXES, MAX_AXES = 2, 10  # axes that are kept, if the user does not say
 MAX_ROWS_FOR_CSV = 100_000
 MAX_COUNTED_ROWS = 10_000_000
-MAX_AXES_IN_WORDS = 3
 HELD_OUT_FOLDS = 5
 MAX_ROWS_TO_DESCRIBE = 50_000  # more are drawn at random for the tests of the axes
-N_WORDS = 4  # answers and numbers that a sentence names at each end of an axis
-MIN_CONTRIBUTION = 1.0  # times the average; what contributes less is not named
 
 
 @dataclass(frozen=True, eq=False)
@@ -275,57 +273,6 @@ def draw_rows_to_describe(data: SurveyData, random_state: int) -> Any:
     share = None if data.counts is None else data.counts / data.counts.sum()
     rows = np.random.default_rng(random_state).choice(n, MAX_ROWS_TO_DESCRIBE, replace=data.counts is not None, p=share)
     return data.frame[np.sort(rows)]
-
-
-def write_survey_sentences(
-    est: ManyColumnsEstimator, dimension: Any, held_out: Any, described: ScoresDescription
-) -> list[str]:
-    """Write what was found: the number of axes, what lies at their ends, which columns the others predict."""
-    found = dimension.n_components
-    verb = "is" if found == 1 else "are"
-    number = f"At least {found}" if dimension.at_least else found or "No"
-    sentences = [f"{number} {'axis' if found == 1 else 'axes'} {verb} more than chance."]
-    for i in range(min(len(est.pics_), found, MAX_AXES_IN_WORDS)):
-        share = f"{100 * est.shares_[i]:.1f} % of the inertia"
-        holding = name_holding(described, i + 1)
-        if not holding:
-            sentences.append(f"Axis {i + 1} ({share}) goes with no single column on held-out rows.")
-            continue
-        low, high = list_ends(est, i, holding)
-        sentences.append(f"Axis {i + 1} ({share}) sets {', '.join(high)} against {', '.join(low)}.")
-    final = held_out.r2[:, -1]
-    best = np.argsort(-final)[: min(3, len(final))]
-    told = [f"{held_out.names[k]} {100 * max(final[k], 0):.0f} %" for k in best]
-    sentences.append(
-        f"Of held-out rows the other columns predict {100 * max(float(final.mean()), 0):.0f} % of a column on average, "
-        f"most of {list_names(told, 3)}."
-    )
-    return sentences
-
-
-def name_holding(described: ScoresDescription, axis: int) -> set[str]:
-    """Name the answers and numbers that go with an axis by their tests, on held-out rows too."""
-    found = described.find_characteristics(axis)[0]
-    answers = {f"{one['column']}:{one['category']}" for one in found if "category" in one}
-    return answers | {f"{word} {one['column']}" for one in found if "category" not in one for word in ("high", "low")}
-
-
-def list_ends(est: ManyColumnsEstimator, axis: int, holding: set[str]) -> tuple[list[str], list[str]]:
-    """List the answers and numbers that contribute most to both ends of an axis, strongest first, if they hold."""
-    columns: Any = est.columns_
-    labels, places = list(columns.labels), columns.standard[:, axis].tolist()
-    contributions = columns.contributions[:, axis].tolist()
-    numbers = getattr(est, "numbers_", None)
-    if numbers is not None:
-        labels += [f"high {label}" for label in numbers.labels] + [f"low {label}" for label in numbers.labels]
-        places += [*numbers.correlations[:, axis].tolist(), *(-numbers.correlations[:, axis]).tolist()]
-        contributions += 2 * numbers.contributions[:, axis].tolist()
-    order = np.argsort(-np.array(contributions))
-    least = MIN_CONTRIBUTION * np.mean(contributions)
-    telling = [j for j in order.tolist() if str(labels[j]) in holding]
-    strong = [j for j in telling if contributions[j] >= least] or telling
-    ends = tuple([str(labels[j]) for j in strong if sign * places[j] > 0][:N_WORDS] for sign in (-1, 1))
-    return ends[0] or ["the rest"], ends[1] or ["the rest"]
 
 
 def write_survey(analysis: SurveyAnalysis, request: Request, folder: Path, title: str, seed: int) -> dict[str, Any]:
