@@ -56,7 +56,8 @@ def read_cluster_number(context: click.Context, parameter: click.Parameter, valu
     if value is None or value in ("auto", "gain"):
         return value
     if not value.isdecimal() or int(value) < 2:
-        raise click.BadParameter(f"must be auto, gain or a number from 2 on, got {value}.", context, parameter)
+        hint = " Put FILE first, or write --clusters=auto." if Path(value).exists() else ""
+        raise click.BadParameter(f"must be auto, gain or a number from 2 on, got {value}.{hint}", context, parameter)
     return int(value)
 
 
@@ -102,6 +103,8 @@ def read_cluster_number(context: click.Context, parameter: click.Parameter, valu
 )
 @click.option(
     "--clusters",
+    is_flag=False,
+    flag_value="auto",  # without a value
     callback=read_cluster_number,
     metavar="[auto|gain|INTEGER]",
     help="Cluster the rows (or the labels of x): auto finds how many hold out, gain is the rule of HCPC.",

@@ -367,11 +367,12 @@ class Clusters(ClusterMixin, BaseEstimator):
         sizes = ", ".join(f"{size:,}" for size in self.sizes_[:MAX_SIZES_SHOWN])
         more = ", ..." if len(self.sizes_) > MAX_SIZES_SHOWN else ""
         share = self.between_[0] / self.total_inertia_
-        found = [f"{self.n_clusters_} clusters of {sizes}{more} rows; {share:.0%} of the inertia lies between them."]
+        found = [f"{self.n_clusters_} clusters of {sizes}{more} rows; {100 * share:.0f} % of the inertia lies between them."]
         if self.has_clusters_ is None:
             return found
-        stability = f"Resamples find them again with a stability of {self.stability_.min():.2f} to "
-        stability += f"{self.stability_.max():.2f}, where a cloud without clusters has {self.chance_:.2f} on average."
+        least, most = f"{self.stability_.min():.2f}", f"{self.stability_.max():.2f}"
+        stability = f"Resamples find them again with a stability of {least if least == most else f'{least} to {most}'}, "
+        stability += f"where a cloud without clusters has {self.chance_:.2f} on average."
         if not self.has_clusters_ and len(self.labels_) < MIN_ROWS_TO_CONFIRM:
             why = f"So few rows ({len(self.labels_)}) cannot be divided into halves that would confirm clusters."
             return [*found, why, stability]
@@ -385,7 +386,7 @@ class Clusters(ClusterMixin, BaseEstimator):
         if not len(own):
             return []
         held_out, chance = self.agreement_.held_out[own[0]], self.agreement_.chance[own[0]]
-        return [f"Half of the rows predicts {held_out:.0%} of what the other half puts together (chance {chance:.0%})."]
+        return [f"Half of the rows predicts {100 * held_out:.0f} % of what the other half puts together (chance {100 * chance:.0f} %)."]
 
     def __repr__(self, N_CHAR_MAX: int = 700) -> str:  # scikit-learn calls it by this name
         text = super().__repr__(N_CHAR_MAX)
