@@ -186,3 +186,15 @@ def test_what_cannot_be_drawn_is_refused(survey, mca):
     with pytest.raises(ValueError, match=r"groups .* 198"):
         plot.plane(mca, groups=survey["sex"][:50])
     assert "f" in written(plot.plane(mca, axes=(1,), groups=survey["sex"]))
+
+
+@pytest.mark.parametrize("k", [3, 6, 15])
+def test_legends_of_long_names_are_not_cut_off(mca, k):
+    codes = np.arange(198) % k
+    groups = np.array([f"a group with the number {i}" for i in range(k)], object)[codes]
+    ax = plot.plane(mca, groups=groups)
+    ax.figure.canvas.draw()
+    box, whole = ax.get_legend().get_window_extent(), ax.figure.bbox
+    assert box.x0 >= 0
+    assert box.x1 <= whole.x1
+    assert ax.bbox.width > 0.4 * whole.width

@@ -59,6 +59,7 @@ def write_label(ax: Axes, cloud: DrawnCloud, i: int, outline: list[Any]) -> Anno
         fontsize=cloud.font_size,
         color=cloud.colour if cloud.colours is None else cloud.colours[i],
         fontweight="normal" if cloud.colours is None else "bold",
+        va="bottom",  # the place is that of the lower left corner, not of the baseline
         parse_math=False,
         path_effects=outline,
     )

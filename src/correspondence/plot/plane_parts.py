@@ -20,7 +20,10 @@ __all__ = ["add_legend", "draw_cloud", "draw_cross", "label_axes", "list_axis_ti
 FAINT_ALPHAS = ((500, 0.3), (3000, 0.2), (20_000, 0.12), (np.inf, 0.06))  # of rows behind their columns, up to a number
 COLOURED_ALPHA = 2.0  # times as opaque, so that faint rows show their colours
 MAX_LARGE_HANDLES = 9  # in a legend
-HANDLE_LETTERS, LETTER_WIDTH = 5, 0.55  # the width of a mark in letters, and that of a letter by its height
+HANDLE_LETTERS, GAP_LETTERS = 7.6, 3.6  # the width of a mark with the gap after it, and of the gap alone, in letters
+PADDING_LETTERS = 2.4  # around a legend
+LETTER_WIDTH = 0.55  # of a letter, by its height
+MAX_WIDENING = 1.13  # of a plane that is alone in its figure, when the layout gives it all room
 
 
 def draw_cross(ax: Axes) -> None:
@@ -82,13 +85,23 @@ def label_axes(ax: Axes, texts: list[str]) -> None:
     ax.set_aspect("equal", adjustable="box" if shared else "datalim")
 
 
+def count_legend_columns(lengths: list[float], room: float, most: int) -> int:
+    """Count the columns of a legend, filled one after the other, that fit into a width."""
+    for columns in range(min(most, len(lengths)), 1, -1):
+        if sum(max(part) for part in np.array_split(lengths, columns)) - GAP_LETTERS <= room:
+            return columns
+    return 1
+
+
 def add_legend(ax: Axes, more: Sequence[Any], is_beside: bool = False) -> None:
     """Add a legend of all kinds of points, and of more handles, above the plane or beside it."""
     handles = [*ax.get_legend_handles_labels()[0], *more]
     size = 8.5 if len(handles) > MAX_LARGE_HANDLES else 10.0
-    longest = max((len(str(handle.get_label())) for handle in handles), default=0) + HANDLE_LETTERS
-    room = 72 * ax.bbox.width / ax.figure.dpi / (LETTER_WIDTH * size)  # in letters; a wider legend would be cut off
-    columns = max(1, min(6 if more else 4, int(room / longest)))
+    lengths = [len(str(handle.get_label())) + HANDLE_LETTERS for handle in handles]
+    widening = MAX_WIDENING if len(ax.figure.axes) == 1 else 1.0
+    # In letters; a wider legend would be cut off.
+    room = widening * 72 * ax.bbox.width / ax.figure.dpi / (LETTER_WIDTH * size) - PADDING_LETTERS
+    columns = count_legend_columns(lengths, room, 6 if more else 4)
     place: dict[str, Any] = {"loc": "lower left", "bbox_to_anchor": (0, 1.0), "ncols": columns, "fontsize": size}
     if is_beside:
         place = {"loc": "upper left", "bbox_to_anchor": (1.0, 1.0), "fontsize": 8.5, "labelspacing": 0.6}
