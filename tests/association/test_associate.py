@@ -186,6 +186,7 @@ def test_rare_labels_share_a_level_and_that_is_said():
     ("options", "message"),
     [
         ({"target": "nobody"}, r"^target must .*'nobody'"),
+        ({"target": ["u"]}, r"^target must .*'u'"),
         ({"missing": "guess"}, r"^missing must .*'guess'"),
         ({"alpha": 2}, r"^alpha must .*2"),
         ({"cv": 1}, r"^cv must"),

@@ -118,11 +118,22 @@ def check_source_options(frame: Any, sample_weight: Any, groups: Any) -> None:
         raise ValueError("groups must be None for a table that is not in memory. Read it into memory.")
 
 
+def is_hashable(value: Any) -> bool:
+    """Tell whether a value can be the name of a column."""
+    try:
+        hash(value)
+    except TypeError:
+        return False
+    return True
+
+
 def find_target(target: Any, rows: MemoryRows | SourceRows) -> int | None:
     """Return the position of the target among the columns."""
     if target is None:
         return None
     names = [own.name for own in rows.columns]
+    if not is_hashable(target):
+        raise ValueError(f"target must be the name of a column, got {short_repr(target)}.")
     if target in names:
         return names.index(target)
     if target in rows.left_out:

@@ -173,7 +173,7 @@ class Associations(FrameResult):
         """Return the positions of all pairs that were tested, the strongest first; a target comes second."""
         x, y = np.triu_indices(len(self.columns), 1)
         if self.target is not None:
-            place = [str(name) for name in self.columns].index(str(self.target))
+            place = self.columns.tolist().index(self.target)
             x = np.delete(np.arange(len(self.columns)), place)
             y = np.full(len(x), place)
         order = np.argsort(-self.correlations[x, y], kind="stable")

@@ -13,12 +13,13 @@ import numpy as np
 
 from correspondence._util.files import csv_text
 from correspondence._util.text import list_names, to_valid_text
-from correspondence.app.analyze.files import SUMMARY_FILE, new_files, to_csv, to_json
+from correspondence.app.analyze.files import REPORT_FILE, SUMMARY_FILE, new_files, to_csv, to_json
 from correspondence.app.analyze.variables import name_empty_texts
 from correspondence.app.messages import collect_warnings, make_safe
 from correspondence.association.associate import associations
 from correspondence.data.file_formats import check_columns, convert_for_numpy, read_file
 from correspondence.data.text_columns import Readings
+from correspondence.page import explore
 from correspondence.results.associations import Associations
 
 __all__ = ["FileAssociations", "compare_file", "format_associations", "write_associations"]
@@ -139,6 +140,7 @@ def write_associations(found: FileAssociations, folder: Path, title: str) -> dic
         (temporary / MATRIX_FILE).write_text(csv_text(rows, floats=".10g"), encoding="utf-8")
         figure: Any = draw_associations(a).figure
         figure.savefig(temporary / PICTURE_FILE, dpi=DOTS_PER_INCH, bbox_inches="tight")
+        explore(a, path=temporary / REPORT_FILE, title=title, about=[*a.summary().split("\n"), *found.notes])
         (temporary / SUMMARY_FILE).write_text(to_json(content) + "\n", encoding="utf-8")
     return content
 
@@ -161,7 +163,7 @@ def summarise_associations(found: FileAssociations, folder: Path, title: str) ->
         "title": title,
         "file": to_valid_text(found.file),
         "folder": to_valid_text(folder.resolve()),
-        "files": [PAIRS_FILE, MATRIX_FILE, PICTURE_FILE, SUMMARY_FILE],
+        "files": [REPORT_FILE, PAIRS_FILE, MATRIX_FILE, PICTURE_FILE, SUMMARY_FILE],
         "n": a.n,
         "columns": [{"column": str(name), "kind": str(kind)} for name, kind in zip(a.columns, a.kinds, strict=True)],
         "target": None if a.target is None else str(a.target),
