@@ -76,6 +76,7 @@ bench: $(VENV)/.installed-bench
 	$(BIN)/python benchmarks/tables.py
 	$(BIN)/python benchmarks/text.py
 	$(BIN)/python benchmarks/imputing.py
+	$(BIN)/python benchmarks/associations.py
 
 clean:
 	rm -rf $(VENV) docs/_build docs/generated

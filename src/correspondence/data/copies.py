@@ -39,6 +39,7 @@ from scipy.sparse.csgraph import connected_components
 
 from correspondence._util.arguments import as_frame, count_observations, series_to_array, take_rows, to_array
 from correspondence._util.text import short_repr
+from correspondence.data.answers import list_answers
 from correspondence.data.coincidences import (
     MIN_TIMES_EXPECTED,
     count_explained,
@@ -365,6 +366,9 @@ def _list_columns(values: Any) -> list[Any]:
 
 def _read_column(column: Any) -> tuple[np.ndarray, bool, float]:
     """Return codes that are equal where values are, whether these are numbers, and the least chance of equal ones."""
+    if isinstance(column, nw.Series) and column.dtype == nw.String:  # by the frame's own library, not one by one
+        found = list_answers(column, column.name)
+        return np.where(found.codes < 0, len(found.different), found.codes).astype(np.int64), False, 0.0
     values = series_to_array(column) if isinstance(column, nw.Series) else column
     if isinstance(column, nw.Series) and not (column.dtype.is_numeric() or column.dtype.is_temporal()):
         values = np.fromiter(column.to_list(), dtype=object, count=len(column))
