@@ -319,3 +319,20 @@ def test_few_rows_are_said_to_be_too_few():
         warnings.simplefilter("error")  # a number that was given needs no warning
         clusters = co.Clusters(3, n_resamples=10).fit(ca)
     assert "few rows" in clusters.summary()
+
+
+def test_tables_that_are_not_in_memory(tmp_path):
+    survey = co.datasets.load_poison()[:, 4:]
+    survey.write_parquet(tmp_path / "survey.parquet")
+    mca = co.MCA(n_components=3).fit(tmp_path / "survey.parquet")
+    with pytest.raises(ValueError, match="X must be given"):
+        co.Clusters(3, n_resamples=0).fit(mca)
+    here = co.Clusters(3, n_resamples=0).fit(co.MCA(n_components=3).fit(survey))
+    assert adjusted(co.Clusters(3, n_resamples=0).fit(mca, survey).labels_, here.labels_) == 1
+
+
+def test_more_clusters_than_resamples_have_rows():
+    mca = co.MCA(n_components=5).fit(co.datasets.load_poison()[:, 4:])
+    clusters = co.Clusters(26, n_resamples=2).fit(mca)
+    assert np.isnan(clusters.stability_).all()
+    assert "too few different rows" in clusters.summary()

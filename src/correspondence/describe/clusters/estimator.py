@@ -367,12 +367,16 @@ class Clusters(ClusterMixin, BaseEstimator):
         sizes = ", ".join(f"{size:,}" for size in self.sizes_[:MAX_SIZES_SHOWN])
         more = ", ..." if len(self.sizes_) > MAX_SIZES_SHOWN else ""
         share = self.between_[0] / self.total_inertia_
-        found = [f"{self.n_clusters_} clusters of {sizes}{more} rows; {100 * share:.0f} % of the inertia lies between them."]
+        between = f"{100 * share:.0f} % of the inertia lies between them."
+        found = [f"{self.n_clusters_} clusters of {sizes}{more} rows; {between}"]
         if self.has_clusters_ is None:
             return found
-        least, most = f"{self.stability_.min():.2f}", f"{self.stability_.max():.2f}"
-        stability = f"Resamples find them again with a stability of {least if least == most else f'{least} to {most}'}, "
-        stability += f"where a cloud without clusters has {self.chance_:.2f} on average."
+        stability = "Resamples have too few different rows for so many clusters."
+        if np.isfinite(self.stability_).any():
+            least, most = f"{np.nanmin(self.stability_):.2f}", f"{np.nanmax(self.stability_):.2f}"
+            spread = least if least == most else f"{least} to {most}"
+            stability = f"Resamples find them again with a stability of {spread}, "
+            stability += f"where a cloud without clusters has {self.chance_:.2f} on average."
         if not self.has_clusters_ and len(self.labels_) < MIN_ROWS_TO_CONFIRM:
             why = f"So few rows ({len(self.labels_)}) cannot be divided into halves that would confirm clusters."
             return [*found, why, stability]

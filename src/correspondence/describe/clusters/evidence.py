@@ -108,4 +108,5 @@ def measure_chance(
                 labels = cut.labels[data.owner]
                 found.append(measure_stability(cloud, labels, N_RESAMPLES_PER_REFERENCE, random_state))
             bar.update(1)
-    return float(np.nanmean(found)) if found else float("nan")
+    values = np.concatenate([[], *found])
+    return float(np.nanmean(values)) if np.isfinite(values).any() else float("nan")

@@ -77,6 +77,9 @@ def find_side(of: str | None) -> str:
 def _find_own_points(est: Any, side: str) -> LabelledPoints:
     d = _read_decomposition(est)
     name = {"x": "rows_", "y": "columns_"}[side]
+    analysis = getattr(est, "_analysis", None)
+    if side == "x" and analysis is not None and analysis.arrays is None:
+        raise ValueError("X must be given, because the table of est is not in memory. Pass some rows: fit(est, X).")
     if name in vars(est) or hasattr(type(est), name):
         points: Points = getattr(est, name)
         return LabelledPoints(points.labels, points.principal, points.mass)
