@@ -389,8 +389,9 @@ class Clusters(ClusterMixin, BaseEstimator):
         own = np.flatnonzero(self.agreement_.n_clusters == self.n_clusters_)
         if not len(own):
             return []
-        held_out, chance = self.agreement_.held_out[own[0]], self.agreement_.chance[own[0]]
-        return [f"Half of the rows predicts {100 * held_out:.0f} % of what the other half puts together (chance {100 * chance:.0f} %)."]
+        held_out, chance = (100 * part[own[0]] for part in (self.agreement_.held_out, self.agreement_.chance))
+        told = f"Half of the rows predicts {held_out:.0f} % of what the other half puts together"
+        return [f"{told} (chance {chance:.0f} %)."]
 
     def __repr__(self, N_CHAR_MAX: int = 700) -> str:  # scikit-learn calls it by this name
         text = super().__repr__(N_CHAR_MAX)
