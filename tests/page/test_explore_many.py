@@ -90,6 +90,15 @@ def test_every_convention_has_its_page(correction, tmp_path):
     assert correction in data["titles"][0].lower()
 
 
+def test_other_rows_have_their_own_answers(mca, tmp_path):
+    others = make_survey(seed=7).drop([0, 1])  # as many as in the fit
+    data = data_of(co.explore(mca, others, path=tmp_path / "page.html"))
+    column = data["clouds"][0]["columns"][1]
+    assert column["name"] == "drink"
+    own = [column["labels"][code] for code in data["arrays"]["0.column.1"]]
+    assert own == others["drink"].tolist()
+
+
 def test_many_rows_are_a_sample(tmp_path):
     mca = co.MCA(n_components=2).fit(make_survey(5000)[["often", "drink", "sugar"]])
     data = data_of(co.explore(mca, path=tmp_path / "page.html", max_points=300))

@@ -207,7 +207,7 @@ def render_columns_page(
     called = check_names(("rows", "answers") if names is None else names)
     scene = make_columns_scene(est, X, most)
     grouping = read_row_groups(est, scene, groups, None)
-    clouds = make_column_clouds(est, scene, called, grouping, name_groups(groups))
+    clouds = make_column_clouds(est, scene, called, grouping, name_groups(groups), X)
     _check_result_types(held_out, None)
     evidence = None if held_out is None else held_out.evidence
     rows = adjust_components(list_components(as_decomposition(est), evidence), est)

@@ -49,11 +49,16 @@ N_ROW_COLOURS = 20
 
 
 def make_column_clouds(
-    est: Any, scene: ManyColumnsScene, names: tuple[str, ...], grouping: Grouping | None = None, group_name: str = ""
+    est: Any,
+    scene: ManyColumnsScene,
+    names: tuple[str, ...],
+    grouping: Grouping | None = None,
+    group_name: str = "",
+    X: Any = None,
 ) -> list[Cloud]:
-    """Make the points of rows, with their groups, and answers, and of those that took no part in the fit."""
+    """Make the points of rows (of X), with their groups, and answers, and of those that took no part in the fit."""
     d = len(est.shares_)
-    rows = _make_row_cloud(est, scene, names[0], d)
+    rows = _make_row_cloud(est, scene, names[0], d, X)
     if grouping is not None:
         own = grouping.codes[rows.points.rows]
         codes = np.where(own < 0, len(grouping.names), own).astype(np.uint32)
@@ -72,22 +77,23 @@ def name_groups(groups: Any) -> str:
     return to_texts([name])[0] if isinstance(name, str) else "cluster" if hasattr(groups, "labels_") else "group"
 
 
-def _make_row_cloud(est: Any, scene: ManyColumnsScene, name: str, d: int) -> Cloud:
+def _make_row_cloud(est: Any, scene: ManyColumnsScene, name: str, d: int, X: Any) -> Cloud:
     if scene.rows is None:
         empty = ScenePoints(np.empty((0, d)), None, None, np.arange(0), 0, 0)
         return Cloud("x", name, empty, None, False, is_faint=True, correlations=scene.row_correlations)
     labels = to_texts(scene.rows.labels) if scene.rows.labels is not None and scene.has_row_names else None
-    columns = _list_row_values(est, scene)
+    columns = _list_row_values(est, scene, X)
     return Cloud(
         "x", name, scene.rows, labels, labels is not None, columns, is_faint=True, correlations=scene.row_correlations
     )
 
 
-def _list_row_values(est: Any, scene: ManyColumnsScene) -> list[Column]:
+def _list_row_values(est: Any, scene: ManyColumnsScene, X: Any) -> list[Column]:
     """List what each row answered, if it is in memory and the columns are few."""
-    columns, arrays = est._analysis.features.columns, est._analysis.arrays
+    features = est._analysis.features
+    columns, arrays = features.columns, est._analysis.arrays if X is None else features.read(X)
     assert scene.rows is not None
-    if arrays is None or len(columns) > MAX_COLUMNS_SHOWN or scene.rows.given != len(arrays[0]):
+    if arrays is None or len(columns) > MAX_COLUMNS_SHOWN:
         return []
     values = []
     for column, array in zip(columns, arrays, strict=True):
