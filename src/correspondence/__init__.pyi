@@ -65,9 +65,8 @@ from .results.comparison import Comparison as Comparison
 from .results.component_tests import LatentDimension as LatentDimension
 from .results.component_tests import PermutationTest as PermutationTest
 from .results.component_tests import PicIntervals as PicIntervals
-from .results.descriptions import DescriptionTable as DescriptionTable
+from .results.description_table import DescriptionTable as DescriptionTable
 from .results.descriptions import GroupsDescription as GroupsDescription
-from .results.descriptions import ScoresDescription as ScoresDescription
 from .results.evidence import CrossFit as CrossFit
 from .results.evidence import HeldOut as HeldOut
 from .results.group_relations import GroupRelations as GroupRelations
@@ -80,6 +79,7 @@ from .results.points import CategoryMeans as CategoryMeans
 from .results.points import JointAnswers as JointAnswers
 from .results.points import Points as Points
 from .results.points import SupplementaryNumbers as SupplementaryNumbers
+from .results.score_descriptions import ScoresDescription as ScoresDescription
 from .results.structure import Structure as Structure
 from .results.timeline import Timeline as Timeline
 from .results.timeline import Transition as Transition

@@ -273,6 +273,16 @@ FUNCTIONS = {
     "compare methods": lambda v: co.compare(*dependent(), v, 1, 2).results,
     "compare estimators": lambda v: co.compare(*dependent(), {"a": v}, 1, 2).results,
     "latent_dimension est": lambda v: co.latent_dimension(v, *dependent()),
+    "describe_groups frame": lambda v: _frames(co.describe_groups(v, labels(v))),
+    "describe_groups by": lambda v: _frames(co.describe_groups(mixed_frame(), v)),
+    "describe_groups weights": lambda v: _frames(co.describe_groups(mixed_frame(), "b", sample_weight=v)),
+    "describe_groups held out": lambda v: _frames(co.describe_groups(mixed_frame(), "b", held_out=v)),
+    "describe_axes est": lambda v: _frames(co.describe_axes(v, *dependent())),
+    "describe_axes X": lambda v: _frames(co.describe_axes(co.CCA(1).fit(*dependent()), v, dependent()[1])),
+    "describe_axes held out": lambda v: _frames(
+        co.describe_axes(co.CCA(1).fit(*dependent()), *dependent(), held_out=v)
+    ),
+    "axis_tests ca": lambda v: _frames(co.axis_tests(v, 9)),
 }
 
 

@@ -9,7 +9,7 @@ from surveys import make_survey
 from test_explore import HOSTILE
 
 import correspondence as co
-from correspondence.page.many_columns import list_eta2
+from correspondence.page.many_columns import list_eta2, write_column_sentences
 
 
 @pytest.fixture(scope="module")
@@ -203,3 +203,13 @@ def test_hostile_names_are_only_text(tmp_path):
         seen.page.evaluate("explorer.choose(explorer.model.role('y').start)")
         seen.page.select_option("#paint", "0")
         assert seen.problems == []
+
+
+def test_sentences_tell_what_holds_on_held_out_rows():
+    frame = co.datasets.load_poison().drop("Age", "Time", "Sick", "Sex")
+    _, first, second = write_column_sentences(co.MCA(n_components=2).fit(frame), [])
+    assert "Abdominals (0.85)" in first
+    assert "on held-out rows 0." in first
+    assert "no column on held-out rows" in second
+    few = co.MCA(n_components=2).fit(frame[:15].select("Nausea", "Vomiting", "Fever", "Mayonnaise"))
+    assert not any("held-out" in sentence for sentence in write_column_sentences(few, []))

@@ -24,8 +24,9 @@ from correspondence.describe.groups import check_options
 from correspondence.describe.score_figures import ScoreTables, compare_scores, tabulate_scores
 from correspondence.describe.structure import match_axes
 from correspondence.describe.tested_columns import TestedColumn, leave_out_useless, read_tested_column
-from correspondence.results.descriptions import DescriptionTable, ScoresDescription
+from correspondence.results.description_table import DescriptionTable
 from correspondence.results.points import Points
+from correspondence.results.score_descriptions import ScoresDescription
 
 __all__ = ["describe_axes"]
 

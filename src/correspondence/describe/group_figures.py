@@ -17,7 +17,8 @@ from correspondence.core.group_tests import (
     compute_vtests,
 )
 from correspondence.describe.tested_columns import TestedColumn
-from correspondence.results.descriptions import DescriptionTable, GroupsDescription
+from correspondence.results.description_table import DescriptionTable
+from correspondence.results.descriptions import GroupsDescription
 
 __all__ = ["GroupedRows", "compare_groups"]
 
@@ -142,6 +143,8 @@ def compare_means(values: np.ndarray, grouping: GroupedRows) -> tuple[dict[str, 
     """Compare the means of a number in the groups, where it is known: figures of each group, and of the column."""
     known = np.isfinite(values) & (grouping.weights > 0)
     own, values = grouping.take_rows(np.flatnonzero(known)), values[known]
+    unit = float(np.abs(values).max(initial=0)) or 1.0  # so that squares neither overflow nor vanish
+    values = values / unit
     sizes, n = own.sizes, own.weights.sum()
     with np.errstate(divide="ignore", invalid="ignore"):
         overall = own.weights @ values / n
@@ -151,12 +154,12 @@ def compare_means(values: np.ndarray, grouping: GroupedRows) -> tuple[dict[str, 
         sd = sd if sd > CONSTANT_SHARE * np.abs(values).max(initial=0) else np.nan
         effects = (means - overall) / sd
         # The mean of so many values drawn at random without replacement has variance sd^2 / n_j (n - n_j) / (n - 1).
-        vtests = effects * np.sqrt(sizes * (n - 1) / (n - sizes))
+        vtests = effects * np.sqrt(sizes) * np.sqrt((n - 1) / (n - sizes))
         eta2 = np.clip(np.nansum(sizes * effects**2) / n, 0, 1) if sd == sd else np.nan
     there = int((np.bincount(own.codes, minlength=len(sizes)) > 0).sum())
     statistic, pvalue = compute_anova(np.array(eta2), there, len(values))
-    of_groups = {"n": sizes, "mean": means, "overall": np.full(len(sizes), overall), "sd": sds}
-    of_groups |= {"overall_sd": np.full(len(sizes), sd), "effect": effects, "vtest": vtests}
+    of_groups = {"n": sizes, "mean": means * unit, "overall": np.full(len(sizes), overall * unit), "sd": sds * unit}
+    of_groups |= {"overall_sd": np.full(len(sizes), sd * unit), "effect": effects, "vtest": vtests}
     of_groups["pvalue"] = compute_normal_pvalues(vtests)
     of_column = {
         "n": n,

@@ -29,7 +29,8 @@ from correspondence.describe.group_figures import GroupedRows, compare_groups
 from correspondence.describe.score_figures import compare_scores, tabulate_scores
 from correspondence.describe.tested_columns import TestedColumn, read_tested_columns, warn_of_left_out
 from correspondence.describe.words import describe_words, is_counted
-from correspondence.results.descriptions import GroupsDescription, ScoresDescription
+from correspondence.results.descriptions import GroupsDescription
+from correspondence.results.score_descriptions import ScoresDescription
 from correspondence.results.words import WordsDescription
 
 __all__ = ["describe_groups"]
@@ -184,7 +185,7 @@ def find_by(frame: Any, by: Any, kind: ColumnKind | None = None) -> By:
     table, n = as_frame(frame, "frame"), count_observations(frame, "frame")
     by = getattr(by, "labels_", by)  # of fitted clusters
     by = _find_own_name(table, by)
-    if isinstance(by, str) or (np.ndim(by) == 0 and isinstance(by, int | np.integer | tuple)):
+    if isinstance(by, str | int | np.integer):
         columns = split_columns(frame, "frame")
         if by not in columns:
             names = list_names(list(columns), 10)
@@ -237,11 +238,8 @@ def _read_values(key: Any, column: Any) -> np.ndarray:
 def _are_consecutive(values: np.ndarray) -> bool:
     """Say whether whole numbers are those of clusters: all from the smallest to the largest occur, and often."""
     different = np.unique(values)
-    return (
-        len(different) == different[-1] - different[0] + 1
-        and different[0] in (-1, 0, 1)
-        and 2 * len(different) <= len(values)
-    )
+    low, high = int(different[0]), int(different[-1])
+    return len(different) == high - low + 1 and low in (-1, 0, 1) and 2 * len(different) <= len(values)
 
 
 def read_weights(sample_weight: Any, n: int) -> np.ndarray:
@@ -269,6 +267,8 @@ def split_rows(
         return whole, None
     if is_number(held_out):
         return _draw_rows(whole, held_out, random_state)
+    if isinstance(held_out, tuple) and len(held_out) != 2:
+        raise ValueError(f"held_out must be a share, a frame or a pair (frame, labels), got {len(held_out)} of them.")
     frame, by = held_out if isinstance(held_out, tuple) else (held_out, given.key)
     if given.key is None and not isinstance(held_out, tuple):
         raise ValueError("held_out must be a pair (frame, labels), because by is an array, got one of them.")
@@ -332,7 +332,7 @@ def _compare_with_number(
         for part in parts
     ]
     own, other = parts
-    if not np.ptp(own.by.values) > 0:
+    if not own.by.values.max() > own.by.values.min():
         raise ValueError(f"by must have at least two groups, got one value in {given.name!r}. Choose another column.")
     n_held_out = 0.0 if other is None else float(other.weights.sum())
     sizes = {"n": float(own.weights.sum()), "n_held_out": n_held_out}

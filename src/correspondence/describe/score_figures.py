@@ -9,7 +9,8 @@ import numpy as np
 
 from correspondence.core.group_tests import adjust_pvalues, compute_anova, compute_correlation_pvalues
 from correspondence.describe.tested_columns import TestedColumn
-from correspondence.results.descriptions import PARTS, DescriptionTable, ScoresDescription
+from correspondence.results.description_table import PARTS, DescriptionTable
+from correspondence.results.score_descriptions import ScoresDescription
 
 __all__ = ["compare_scores", "tabulate_scores"]
 
@@ -94,15 +95,22 @@ def correlate_number(values: np.ndarray, scores: np.ndarray, weights: np.ndarray
     n, values, scores, weights = int(known.sum()), values[known], scores[known], weights[known]
     r = np.full(scores.shape[1], np.nan)
     if n:
+        values, scores = values / (np.abs(values).max() or 1.0), scores / find_units(scores)
         values, centred = (
             values - np.average(values, weights=weights),
             scores - np.average(scores, axis=0, weights=weights),
         )
         size = np.sqrt(weights @ values**2)
         scale = size * np.sqrt(weights @ centred**2)
-        is_flat = size <= CONSTANT_SHARE * np.sqrt(weights.sum()) * np.abs(values).max()
+        is_flat = size <= CONSTANT_SHARE * np.sqrt(weights.sum())  # the largest value was 1
         r = np.clip((weights * values) @ centred / np.where((scale > 0) & ~is_flat, scale, np.nan), -1, 1)
     return {"n": n, "correlation": r, "pvalue": compute_correlation_pvalues(r, n)}
+
+
+def find_units(scores: np.ndarray) -> np.ndarray:
+    """Return the largest absolute value of each score, so that squares of the others neither overflow nor vanish."""
+    largest = np.abs(scores).max(axis=0, initial=0)
+    return np.where(largest > 0, largest, 1.0)
 
 
 def compare_answers(
@@ -116,7 +124,8 @@ def compare_answers(
         known = np.flatnonzero(column.codes >= 0)
         column, scores, weights = column.take_rows(known), scores[known], weights[known]
     has = column.get_indicators()
-    n, total = len(scores), weights.sum()
+    n, total, units = len(scores), weights.sum(), find_units(scores)
+    scores = scores / units
     overall = weights @ scores / total
     centred = scores - overall
     variance = weights @ centred**2 / total
@@ -134,8 +143,8 @@ def compare_answers(
     vtests = r * np.sqrt(max(n_rows - 1, 0))
     pvalues = compute_correlation_pvalues(r, n)
     categories = [
-        {"category": name, "n": sizes[j], "mean": overall + means[j], "estimate": means[j] - middle, "vtest": vtests[j]}
-        | {"correlation": r[j], "pvalue": pvalues[j]}
+        {"category": name, "n": sizes[j], "mean": (overall + means[j]) * units, "vtest": vtests[j]}
+        | {"estimate": (means[j] - middle) * units, "correlation": r[j], "pvalue": pvalues[j]}
         for j, name in enumerate(column.categories)
     ]
     if column.codes is None:

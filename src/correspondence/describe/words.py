@@ -15,7 +15,7 @@ from correspondence.data.answers import MISSING_CODE, list_answers
 from correspondence.data.encoders.text import read_texts
 from correspondence.data.table import Table, as_table
 from correspondence.describe.tested_columns import warn_of_left_out
-from correspondence.results.descriptions import DescriptionTable
+from correspondence.results.description_table import DescriptionTable
 from correspondence.results.words import WordsDescription
 
 __all__ = ["describe_words", "is_counted"]

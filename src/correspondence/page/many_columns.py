@@ -9,7 +9,9 @@ from typing import Any
 import numpy as np
 
 from correspondence._util.labels import MISSING
+from correspondence._util.text import one_line
 from correspondence.core.column_features import LabelColumn
+from correspondence.describe.axes import describe_axes
 from correspondence.describe.axis_words import AxisWords, find_axis_words
 from correspondence.page.clouds import MAX_COLUMNS_SHOWN, Cloud, Column, make_column, to_texts
 from correspondence.page.column_marks import MAX_AXES_LISTED, MAX_NUMBERS, StructureRow, pack_number_marks
@@ -46,6 +48,8 @@ MAX_PAIRED_ANSWERS = 300  # of which the page knows how often each goes with eac
 MAX_NAMED_COLUMNS = 3  # in a sentence about an axis
 MAX_PARTIAL_POINTS = 100_000  # rows as groups of columns see them
 N_ROW_COLOURS = 20
+MIN_ROWS_TO_HOLD_OUT = 20
+MAX_CELLS_TO_HOLD_OUT = 200_000  # of the table, up to which axes are fitted again to parts of the rows
 
 
 def make_column_clouds(
@@ -320,14 +324,40 @@ def write_column_sentences(est: Any, words: Sequence[AxisWords]) -> list[str]:
         told += f", axis 2 {100 * shares[1]:.1f} %." if first > 1 else "."
     if "adjusted" in name_share(est):
         told += " Adjusted shares need not add up to 100 %."
+    held = find_held_out_shares(est, first)
     sentences = [told]
     for i in range(first):
         order = np.argsort(-est.eta2_[:, i], kind="stable")[:MAX_NAMED_COLUMNS]
-        columns = ", ".join(f"{est.variables_[j]} ({est.eta2_[j, i]:.2f})" for j in order)
+        named = [str(est.variables_[j]) for j in order]
+        columns = ", ".join(f"{name} ({est.eta2_[j, i]:.2f})" for name, j in zip(named, order, strict=True))
+        if held is not None and not held[i]:
+            sentences.append(f"Axis {i + 1} goes most with {columns}, and with no column on held-out rows.")
+            continue
         has_words = i < len(words) and words[i].y
         start = f"{words[i].write_sentence(('rows', 'answers'))} It" if has_words else f"Axis {i + 1}"
-        sentences.append(f"{start} goes most with {columns}.")
+        again = "" if held is None else ", ".join(f"{held[i].get(one_line(name), 0):.2f}" for name in named)
+        sentences.append(f"{start} goes most with {columns}{again and f'; on held-out rows {again}'}.")
     return sentences
+
+
+def find_held_out_shares(est: Any, n_axes: int) -> list[dict[str, float]] | None:
+    """Find the columns that go with the first axes on held-out rows too, and how much of these axes they explain there.
+
+    The score of the other columns stands for the axis there. None if there are too few rows, too many, or none at all.
+    """
+    arrays = est._analysis.arrays
+    if arrays is None or not MIN_ROWS_TO_HOLD_OUT <= len(arrays[0]) <= MAX_CELLS_TO_HOLD_OUT / len(arrays):
+        return None
+    described = describe_axes(est, held_out=5, axes=range(1, n_axes + 1))
+    shares = []
+    for axis in range(1, n_axes + 1):
+        holding = {one["column"] for one in described.find_characteristics(axis)[0]}
+        own: dict[str, float] = {}
+        for table, name, power in ((described.variables, "eta2", 1), (described.numbers, "correlation", 2)):
+            rows = table.take_rows((table["axis"] == axis) & np.isin(table["column"], list(holding)))
+            own |= dict(zip(rows["column"].tolist(), (rows[f"held_out_{name}"] ** power).tolist(), strict=True))
+        shares.append(own)
+    return shares
 
 
 def list_eta2(est: Any) -> list[StructureRow]:

@@ -9,7 +9,7 @@ import numpy as np
 
 from correspondence._util.arguments import read_only
 from correspondence.data.readable_columns import find_telling_words
-from correspondence.results.descriptions import DescriptionTable
+from correspondence.results.description_table import DescriptionTable
 from correspondence.results.effect_texts import format_share
 from correspondence.results.points import FrameResult
 

@@ -40,7 +40,7 @@ from correspondence.estimators.many.mca import MCA
 from correspondence.estimators.many.mixed import MixedCA
 from correspondence.page import explore
 from correspondence.results.column_table import ColumnFacts
-from correspondence.results.descriptions import ScoresDescription
+from correspondence.results.score_descriptions import ScoresDescription
 from correspondence.validation.crossfit import crossfit
 from correspondence.validation.latent_dimension import latent_dimension
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from correspondence._util.text import list_names
 from correspondence.estimators.many.base import ManyColumnsEstimator
-from correspondence.results.descriptions import ScoresDescription
+from correspondence.results.score_descriptions import ScoresDescription
 
 __all__ = ["write_survey_sentences"]
 
