@@ -208,7 +208,8 @@ class Clusters(ClusterMixin, BaseEstimator):
         random_state = check_seed(self.random_state)
         hierarchy = Hierarchy.from_points(data, self.max_rows_for_tree, random_state)
         self._set_tree(hierarchy, len(usable))
-        sample = Sample(points.coordinates[usable], points.weights[usable], self.consolidate)
+        kept = points.take_points(usable)
+        sample = Sample(kept.coordinates, kept.weights, self.consolidate)
         reference = choose_reference(est, self._side, points, usable) if self.n_resamples else None
         self.agreement_ = None if reference is None else assess_numbers(sample, reference, random_state)
         best = None if self.agreement_ is None else find_best_number(self.agreement_)
@@ -255,7 +256,8 @@ class Clusters(ClusterMixin, BaseEstimator):
         self.centers_ = cut.centres
         self.labels_ = np.full(len(usable), -1)
         self.labels_[usable] = cut.labels[hierarchy.data.owner]
-        weightless = np.isfinite(points.coordinates).all(axis=1) & ~usable
+        weightless = ~usable
+        weightless[weightless] = np.isfinite(points.coordinates[weightless]).all(axis=1)
         if weightless.any():
             self.labels_[weightless] = pairwise_distances_argmin(points.coordinates[weightless], self.centers_)
         self.sizes_ = np.bincount(self.labels_[self.labels_ >= 0], minlength=self.n_clusters_)
@@ -264,10 +266,10 @@ class Clusters(ClusterMixin, BaseEstimator):
         self.between_ = np.array([of_tree, cut.measure_between(hierarchy.data)])
         self.leaf_clusters_ = cut.leaf_labels[hierarchy.data.owner] if self._leaves_are_rows else cut.leaf_labels
         self.leaf_names_ = points.labels[usable] if self._leaves_are_rows else None
-        self.paragons_ = find_paragons(points, self.labels_, self.centers_)
+        self._distances = measure_distances(points.coordinates, self.labels_, self.centers_)
+        self.paragons_ = find_paragons(points, self.labels_, self._distances, self.n_clusters_)
         self.specific_ = find_specific_members(points, self.labels_, self.centers_)
         self._labels = points.labels
-        self._distances = measure_distances(points.coordinates, self.labels_, self.centers_)
 
     def fit_predict(self, est: Any, X: Any = None, *, sample_weight: Any = None) -> np.ndarray:
         """Cluster the points of an estimator and return their clusters.
@@ -400,13 +402,13 @@ class Clusters(ClusterMixin, BaseEstimator):
 
 def _gather_points(points: LabelledPoints, usable: np.ndarray) -> DistinctPoints:
     """Gather the points that can be clustered, and say how many cannot."""
-    n = len(usable)
-    n_placeless = n - int(np.isfinite(points.coordinates).all(axis=1).sum())
+    n, kept = len(usable), points.take_points(usable)
+    n_placeless = int((~np.isfinite(points.coordinates[~usable]).all(axis=1)).sum())
     if n_placeless:
         _warn_of_no_place(n_placeless, n)
     if usable.sum() < 2:
         raise ValueError(f"est must have at least two points with a place and a mass, got {int(usable.sum())}.")
-    data = DistinctPoints.from_rows(points.coordinates[usable], points.weights[usable])
+    data = DistinctPoints.from_rows(kept.coordinates, kept.weights)
     if len(data.points) < 2:
         raise ValueError(
             f"est must have points at two different places at least, but all {int(usable.sum())} are equal."

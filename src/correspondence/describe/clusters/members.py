@@ -13,7 +13,7 @@ __all__ = ["find_paragons", "find_specific_members", "measure_distances"]
 N_MEMBERS = 5
 
 
-def find_paragons(points: LabelledPoints, labels: np.ndarray, centres: np.ndarray) -> ClusterMembers:
+def find_paragons(points: LabelledPoints, labels: np.ndarray, distance: np.ndarray, k: int) -> ClusterMembers:
     """List the members that are closest to the centre of their cluster.
 
     Parameters
@@ -22,11 +22,12 @@ def find_paragons(points: LabelledPoints, labels: np.ndarray, centres: np.ndarra
         The points.
     labels : ndarray of shape (n,)
         Their clusters; -1 for points left out.
-    centres : ndarray of shape (k, d)
-        The centres.
+    distance : ndarray of shape (n,)
+        Their distances from the centre of their cluster.
+    k : int
+        The number of clusters.
     """
-    distance = measure_distances(points.coordinates, labels, centres)
-    return _list_first(points, labels, distance, distance, len(centres))
+    return _list_first(points, labels, distance, distance, k)
 
 
 def find_specific_members(points: LabelledPoints, labels: np.ndarray, centres: np.ndarray) -> ClusterMembers:
@@ -34,8 +35,10 @@ def find_specific_members(points: LabelledPoints, labels: np.ndarray, centres: n
 
     Parameters
     ----------
-    points, labels, centres
+    points, labels
         See `find_paragons`.
+    centres : ndarray of shape (k, d)
+        The centres.
     """
     distance = np.full(len(labels), np.nan)
     for j in range(len(centres)):

@@ -56,7 +56,8 @@ class DistinctPoints:
     @property
     def total_inertia(self) -> float:
         """Weighted sum of squared distances from the mean."""
-        return float(self.weights @ ((self.points - self.weights @ self.points) ** 2).sum(axis=1))
+        centred = self.points - self.weights @ self.points
+        return float(np.einsum("i,ij,ij->", self.weights, centred, centred))
 
 
 def _has_equal_rows(coordinates: np.ndarray) -> bool:

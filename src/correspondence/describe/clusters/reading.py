@@ -41,6 +41,12 @@ class LabelledPoints:
         """Say which points have a place and a weight."""
         return np.isfinite(self.coordinates).all(axis=1) & (self.weights > 0)
 
+    def take_points(self, chosen: np.ndarray) -> LabelledPoints:
+        """Return the points that a mask chooses; all of a million are not copied."""
+        if chosen.all():
+            return self
+        return LabelledPoints(self.labels[chosen], self.coordinates[chosen], self.weights[chosen])
+
 
 def read_points(est: Any, of: str | None, X: Any, n_axes: int | None, sample_weight: Any) -> LabelledPoints:
     """Return the points of an estimator, or those of new values.
