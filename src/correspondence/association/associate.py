@@ -19,6 +19,7 @@ from correspondence.association.column_rows import MemoryRows, read_rows
 from correspondence.association.fold_products import EqualWidths, make_blocks
 from correspondence.association.held_out_pairs import PairScores, judge_pairs, whiten_block
 from correspondence.association.permutation_moments import compute_pvalues
+from correspondence.association.rare_cells import guard_rare_cells
 from correspondence.association.source_rows import SourceRows, read_source_rows
 from correspondence.association.tail_probabilities import compute_two_answer_pvalues, correct_tails
 from correspondence.data.copies import DUPLICATES, is_duplicates
@@ -190,6 +191,12 @@ def test_pairs(rows: MemoryRows | SourceRows, products: np.ndarray, x: EqualWidt
     pvalues = correct_tails(compute_pvalues(statistics, test.n, *sums), one.smoothness, other.smoothness)
     if test.n != int(test.n):
         return pvalues
+
+    def test_again(statistic: float, i: int, j: int) -> float:
+        own = test.sums.take(x.columns[i]), test.sums.take(y.columns[j])
+        return float(compute_pvalues(np.array(statistic), test.n, *own))
+
+    pvalues = guard_rare_cells(pvalues, covariances, test.n, one, other, test_again)
     (x_rows, x_signs), (y_rows, y_signs) = test.find_two_answers(one), test.find_two_answers(other)
     correlations = covariances[:, 0, :, 0] * np.outer(x_signs, y_signs)
     return compute_two_answer_pvalues(pvalues, correlations, int(test.n), x_rows, y_rows)
