@@ -149,7 +149,7 @@ def _describe_table(
         )
     at = np.array(chosen) - 1
     parts = [
-        _tabulate_variables(given, points, side, at, chosen, ca.decomposition_.n)
+        _tabulate_variables(given, points, side, at, chosen)
         for given, points, side in ((X, ca.rows_, "row"), (Y, ca.columns_, "column"))
         if given is not None
     ]
@@ -158,14 +158,13 @@ def _describe_table(
     return compare_scores(tables, chosen, alpha, adjustment, None, n=float(ca.decomposition_.n), points=points)
 
 
-def _tabulate_variables(
-    given: Any, points: Points, side: str, at: np.ndarray, chosen: list[int], n: float
-) -> ScoreTables:
+def _tabulate_variables(given: Any, points: Points, side: str, at: np.ndarray, chosen: list[int]) -> ScoreTables:
     argument = "X" if side == "row" else "Y"
     found = read_row_variables(given, argument, points)
     read = leave_out_useless([read_tested_column(_name_variable(key), own, argument) for key, own in found])
     mass = np.nan_to_num(points.mass)
-    return tabulate_scores(read, points.principal[:, at], chosen, mass * n, {"side": [side] * len(read)})
+    weights = mass * np.count_nonzero(mass)  # a variable of the rows has as many values as there are rows, not pairs
+    return tabulate_scores(read, points.principal[:, at], chosen, weights, {"side": [side] * len(read)})
 
 
 def _name_variable(key: Any) -> str:
