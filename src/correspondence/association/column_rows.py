@@ -24,7 +24,7 @@ __all__ = ["MemoryRows", "PairTest", "check_column_number", "read_rows"]
 MIN_ROWS = 10
 MIN_DIFFERENT_ROWS = 15  # copies are not put together if fewer rows remain
 MAX_REPEATED_ROWS = 20_000_000  # up to which whole weights are repetitions
-MAX_EXACT_WORK = 2e9  # multiplications up to which products are computed in double precision
+MAX_EXACT_WORK = 2e8  # multiplications up to which products are computed in double precision
 
 
 @dataclass(frozen=True, eq=False)
