@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -14,6 +15,7 @@ __all__ = ["CodedRows", "EqualWidths", "deal_rows", "make_blocks", "sum_products
 
 MAX_BLOCK_FEATURES = 1024  # features of a block of columns, whose products with another block are held at once
 CELLS_PER_BATCH = 1 << 21
+MAX_KEPT_CELLS = 1 << 26  # of features that are kept: 256 MB in single precision
 BLOCK_WIDTHS = (1, 2, 3, 4, 5, 6, 8, 12, 16, 24, 32, 48, 64)  # features of a column, filled up by zeros
 
 
@@ -93,17 +95,30 @@ class CodedRows:
         Where each fold begins and ends.
     weights : ndarray of shape (n,), optional
         The weights of the rows; 1 each by default.
+    kept : dict
+        The features of blocks that were computed before.
     """
 
     codes: list[np.ndarray]
     bounds: np.ndarray
     weights: np.ndarray | None = None
+    kept: dict[Any, np.ndarray] = field(default_factory=dict)
 
     def expand(self, block: EqualWidths, rows: slice, dtype: type) -> np.ndarray:
-        """Compute the features of some rows."""
+        """Compute the features of some rows; those of small tables are kept for the next block."""
+        key = (block.columns.tobytes(), dtype)
+        if key in self.kept:
+            return self.kept[key][rows]
+        size = int(self.bounds[-1]) * len(block.columns) * block.width
+        if size + sum(own.size for own in self.kept.values()) > MAX_KEPT_CELLS:
+            return self._compute_features(block, rows, dtype)
+        self.kept[key] = self._compute_features(block, slice(0, int(self.bounds[-1])), dtype)
+        return self.kept[key][rows]
+
+    def _compute_features(self, block: EqualWidths, rows: slice, dtype: type) -> np.ndarray:
         features = np.empty((rows.stop - rows.start, len(block.columns), block.width), dtype)
         for i, (j, table) in enumerate(zip(block.columns.tolist(), block.tables, strict=True)):
-            features[:, i] = table[self.codes[j][rows]]
+            features[:, i] = table.astype(dtype)[self.codes[j][rows]]
         return features.reshape(len(features), -1)
 
 
