@@ -31,6 +31,7 @@ def test_many_leaves_are_cut_off():
     ax = co.plot.dendrogram(co.Clusters(4, n_resamples=0).fit(est), max_leaves=20, gains=False)
     names = [label.get_text() for label in ax.get_xticklabels()]
     assert len(names) == 20
+    assert "brackets" in ax.get_xlabel()
     assert sum(int(name.strip("()")) if name.startswith("(") else 1 for name in names) == 500
     assert not ax.child_axes
     plt.close("all")

@@ -77,6 +77,8 @@ def dendrogram(
     # Between the merge that leaves k clusters and the next one.
     ax.axhline((Z[-k, 2] + Z[1 - k, 2]) / 2 if len(Z) >= k else Z[0, 2] / 2, color=GREY, linestyle="--", linewidth=1)
     ax.set_ylabel("inertia between the clusters joined")
+    if len(Z) >= max(max_leaves, k):
+        ax.set_xlabel("in brackets: how many rows a branch holds")
     ax.set_title(f"{k} clusters", loc="left", fontsize="medium")
     simplify_frame(ax)
     if show_gains:
