@@ -283,6 +283,12 @@ FUNCTIONS = {
         co.describe_axes(co.CCA(1).fit(*dependent()), *dependent(), held_out=v)
     ),
     "axis_tests ca": lambda v: _frames(co.axis_tests(v, 9)),
+    "associations frame": lambda v: _frames(co.associations(v)),
+    "associations target": lambda v: _frames(co.associations(mixed_frame(), v)),
+    "associations weights": lambda v: _frames(co.associations(mixed_frame(), sample_weight=v)),
+    "associations groups": lambda v: _frames(co.associations(mixed_frame(), groups=v)),
+    "Clusters est": lambda v: _frames(co.Clusters(2, n_resamples=0).fit(v)),
+    "Clusters X": lambda v: _frames(co.Clusters(2, n_resamples=0).fit(co.CCA(1).fit(*dependent()), v)),
 }
 
 

@@ -123,7 +123,7 @@ def is_hashable(value: Any) -> bool:
     """Tell whether a value can be the name of a column."""
     try:
         hash(value)
-    except TypeError:
+    except Exception:  # TypeError, or what a class of the user's raises
         return False
     return True
 

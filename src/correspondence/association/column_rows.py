@@ -23,6 +23,7 @@ __all__ = ["MemoryRows", "PairTest", "check_column_number", "read_rows"]
 
 MIN_ROWS = 10
 MIN_DIFFERENT_ROWS = 15  # copies are not put together if fewer rows remain
+MAX_TOTAL_WEIGHT = 1e15  # rows; more cannot be counted exactly
 MAX_REPEATED_ROWS = 20_000_000  # up to which whole weights are repetitions
 MAX_EXACT_WORK = 2e8  # multiplications up to which products are computed in double precision
 
@@ -196,6 +197,11 @@ def read_rows(frame: Any, sample_weight: Any, cv: int, groups: Any, missing: str
     kept, more = select_rows(columns, missing, n)
     weights = None if sample_weight is None else check_weights(sample_weight, n, "sample_weight")
     if weights is not None:
+        if weights.sum() > MAX_TOTAL_WEIGHT:
+            raise ValueError(
+                f"sample_weight must sum to at most {MAX_TOTAL_WEIGHT:.0e}, got {weights.sum():.3g}. "
+                "Divide it by a constant."
+            )
         kept = repeat_rows(kept[weights[kept] > 0], weights)
         is_whole = len(kept) and (weights[kept] == np.rint(weights[kept])).all()
         weights = None if is_whole and weights.sum() <= MAX_REPEATED_ROWS else weights[kept]

@@ -93,8 +93,10 @@ def find_least_chance(values: np.ndarray) -> float:
     """
     if values.dtype.kind == "f":
         values = np.unique(values[np.isfinite(values)])
+        if (np.abs(values) > MAX_EXACT_FLOAT / 10.0**MAX_DECIMALS).any():
+            return 0.0
         scaled = values * 10.0**MAX_DECIMALS
-        if (np.abs(scaled) > MAX_EXACT_FLOAT).any() or (np.abs(scaled - scaled.round()) > MAX_ROUNDING).any():
+        if (np.abs(scaled - scaled.round()) > MAX_ROUNDING).any():
             return 0.0
         values = scaled.round().astype(np.int64)
     known = np.unique(values[values != np.iinfo(np.int64).min])
