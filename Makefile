@@ -77,6 +77,7 @@ bench: $(VENV)/.installed-bench
 	$(BIN)/python benchmarks/text.py
 	$(BIN)/python benchmarks/imputing.py
 	$(BIN)/python benchmarks/associations.py
+	$(BIN)/python benchmarks/clusters.py
 
 clean:
 	rm -rf $(VENV) docs/_build docs/generated
