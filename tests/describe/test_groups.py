@@ -130,6 +130,30 @@ def test_repetitions_are_whole_weights():
         assert np.abs(a["vtest"] - b["vtest"]).max() < 1e-9
 
 
+CONDES_WEIGHTED = {"Soil": 1.11546964270693e-06, "Label": 1.90389427222371e-01}
+
+
+def test_repetitions_are_whole_weights_where_by_is_a_number():
+    frame, weights = data("wine"), 1 + np.arange(21) % 3
+    weighted = co.describe_groups(frame, "Overall.quality", sample_weight=weights)
+    repeated = co.describe_groups(frame.iloc[np.repeat(np.arange(21), weights)], "Overall.quality")
+    for name in ("numbers", "variables", "categories"):
+        ours, theirs = frame_of(getattr(weighted, name)), frame_of(getattr(repeated, name))
+        assert ours["n"].tolist() == theirs["n"].tolist()
+        assert_close(ours["pvalue"], theirs["pvalue"], 1e-9)
+    # condes(wine, 30, weights = 1 + (0:20) %% 3, proba = 2)
+    found = frame_of(weighted.variables).set_index("column")
+    assert_close(found.loc[list(CONDES_WEIGHTED), "pvalue"], list(CONDES_WEIGHTED.values()), 1e-6)
+
+
+def test_shares_of_rows_are_weights_whatever_their_sum_is_rounded_to():
+    frame = data("poison")
+    plain = frame_of(co.describe_groups(frame, "Age").categories)
+    for total in (1, np.nextafter(1, 2), 1 + 1e-14):
+        ours = frame_of(co.describe_groups(frame, "Age", sample_weight=np.full(55, total / 55)).categories)
+        assert_close(ours["vtest"], plain["vtest"], 1e-9)
+
+
 def test_weights_that_sum_to_one_are_scaled():
     frame = co.datasets.load_poison()
     plain = co.describe_groups(frame, "Sick")

@@ -26,7 +26,7 @@ from correspondence.data.column_reading import read_array_column, read_series, t
 from correspondence.data.column_summary import summarise_column
 from correspondence.data.readable_columns import NUMBER_KINDS
 from correspondence.describe.group_figures import GroupedRows, compare_groups
-from correspondence.describe.score_figures import compare_scores, tabulate_scores
+from correspondence.describe.score_figures import compare_scores, count_rows, tabulate_scores
 from correspondence.describe.tested_columns import TestedColumn, read_tested_columns, warn_of_left_out
 from correspondence.describe.words import describe_words, is_counted
 from correspondence.results.descriptions import GroupsDescription
@@ -67,8 +67,8 @@ def describe_groups(
         Rows without a group are left out, with a warning.
     sample_weight : array-like of shape (n,), optional
         The weights of the rows, of which whole ones are repetitions: counts, means and v-tests are weighted. Counts are
-        rounded for p-values. F and its p-value take the number of rows for their degrees of freedom, as in R. Weights
-        with a sum of at most 1 are scaled to the number of rows.
+        rounded for p-values. The F of a number in groups takes the number of rows for its degrees of freedom, as in R;
+        if `by` is a number, these are weights too. Weights with a sum of at most 1 are scaled to the number of rows.
     held_out : float, frame or (frame, labels), optional
         Compute the same on rows that were not used: this share of the rows, drawn at random, or other rows with the
         same columns; with their labels if `by` is an array. Sentences tell only what holds on them too.
@@ -247,7 +247,7 @@ def read_weights(sample_weight: Any, n: int) -> np.ndarray:
     if sample_weight is None:
         return np.ones(n)
     weights = check_weights(sample_weight, n, "sample_weight")
-    return weights if weights.sum() > 1 else weights * (n / weights.sum())
+    return weights * (count_rows(weights) / weights.sum())
 
 
 def check_options(alpha: Any, adjustment: Any) -> None:

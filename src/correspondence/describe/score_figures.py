@@ -12,9 +12,10 @@ from correspondence.describe.tested_columns import TestedColumn
 from correspondence.results.description_table import PARTS, DescriptionTable
 from correspondence.results.score_descriptions import ScoresDescription
 
-__all__ = ["compare_scores", "tabulate_scores"]
+__all__ = ["compare_scores", "count_rows", "tabulate_scores"]
 
 MIN_DEVIATION = 1e-300
+ROUNDING = 1e-12  # of a sum of weights, as a share
 CONSTANT_SHARE = 1e-13  # a standard deviation below this share of the largest number is the rounding error of 0
 EFFECTS = {"numbers": "correlation", "variables": "eta2", "categories": "vtest"}
 HELD_OUT_NAMES = ("n", "correlation", "eta2", "mean", "estimate", "vtest", "pvalue")
@@ -92,9 +93,9 @@ def tabulate_scores(
 def correlate_number(values: np.ndarray, scores: np.ndarray, weights: np.ndarray) -> dict[str, Any]:
     """Correlate a number with each score, where it is known."""
     known = np.isfinite(values)
-    n, values, scores, weights = int(known.sum()), values[known], scores[known], weights[known]
-    r = np.full(scores.shape[1], np.nan)
-    if n:
+    values, scores, weights = values[known], scores[known], weights[known]
+    n, r = count_rows(weights), np.full(scores.shape[1], np.nan)
+    if len(values):
         values, scores = values / (np.abs(values).max() or 1.0), scores / find_units(scores)
         values, centred = (
             values - np.average(values, weights=weights),
@@ -105,6 +106,20 @@ def correlate_number(values: np.ndarray, scores: np.ndarray, weights: np.ndarray
         is_flat = size <= CONSTANT_SHARE * np.sqrt(weights.sum())  # the largest value was 1
         r = np.clip((weights * values) @ centred / np.where((scale > 0) & ~is_flat, scale, np.nan), -1, 1)
     return {"n": n, "correlation": r, "pvalue": compute_correlation_pvalues(r, n)}
+
+
+def count_rows(weights: np.ndarray) -> float:
+    """Count rows with weights: whole weights are repetitions; those that sum to 1 do not say how many rows there are.
+
+    Examples
+    --------
+    >>> count_rows(np.array([2.0, 1.0, 1.0])), count_rows(np.full(3, 1 / 3))
+    (4.0, 3.0)
+    """
+    total = float(weights.sum())
+    if total <= 1 + ROUNDING:
+        return float(np.count_nonzero(weights))
+    return float(round(total)) if abs(total - round(total)) < ROUNDING * total else total
 
 
 def find_units(scores: np.ndarray) -> np.ndarray:
@@ -124,7 +139,7 @@ def compare_answers(
         known = np.flatnonzero(column.codes >= 0)
         column, scores, weights = column.take_rows(known), scores[known], weights[known]
     has = column.get_indicators()
-    n, total, units = len(scores), weights.sum(), find_units(scores)
+    n, total, units = count_rows(weights), weights.sum(), find_units(scores)
     scores = scores / units
     overall = weights @ scores / total
     centred = scores - overall
@@ -139,8 +154,7 @@ def compare_answers(
     # Coefficients that sum to 0: the mean of a category minus the unweighted mean of all means.
     there = sizes > 0
     middle = means[there].mean(axis=0) if column.codes is not None and there.any() else 0.0
-    n_rows = total if total > 1 else n
-    vtests = r * np.sqrt(max(n_rows - 1, 0))
+    vtests = r * np.sqrt(max(n - 1, 0))
     pvalues = compute_correlation_pvalues(r, n)
     categories = [
         {"category": name, "n": sizes[j], "mean": (overall + means[j]) * units, "vtest": vtests[j]}
