@@ -132,6 +132,22 @@ def test_whole_weights_are_repetitions():
     np.testing.assert_allclose(halves.raw_pvalues, co.associations(frame).raw_pvalues, rtol=1e-6)
 
 
+@pytest.mark.parametrize("scale", [1 / 300, 0.5, 1000.5])
+@pytest.mark.parametrize("groups", [None, np.arange(150)])
+def test_of_other_weights_only_the_proportions_count(scale, groups):
+    frame = make_frame(150)
+    a, b = co.associations(frame, groups=groups), co.associations(frame, sample_weight=[scale] * 150, groups=groups)
+    for name in ("correlations", "captured", "predicted", "raw_pvalues"):
+        np.testing.assert_allclose(getattr(a, name), getattr(b, name), rtol=1e-6, atol=1e-9)
+    assert b.n == pytest.approx(150 * scale)
+    assert b.n_pairs == pytest.approx(150 * scale)
+
+
+def test_weights_on_few_rows_are_refused():
+    with pytest.raises(ValueError, match="sample_weight must .*rows"):
+        co.associations(make_frame(50), sample_weight=np.r_[1e6, np.full(49, 0.5)])
+
+
 def test_missing_values():
     frame = make_frame()
     gaps = np.random.default_rng(1).random(400) < 0.3

@@ -58,7 +58,8 @@ def associations(
     target : name, optional
         Compare the other columns with this one only, instead of all pairs.
     sample_weight : array-like of shape (n,), optional
-        The weights of the rows must be at least 0; whole weights are repetitions. They cannot be given with a source.
+        The weights of the rows must be at least 0. Whole weights are repetitions; of others only the proportions count.
+        They cannot be given with a source.
     cv : int
         The number of folds. Which answers are rare and where numbers lie densely is taken from all rows; everything
         that relates two columns is fitted without the held-out rows.
@@ -166,7 +167,7 @@ def _compare_columns(
     return Associations(
         to_object_array([own.name for own in rows.columns]),
         np.array([own.kind for own in rows.columns]),
-        rows.n,
+        rows.total_weight,
         found.correlations,
         found.captured,
         found.training,

@@ -45,7 +45,9 @@ class MemoryRows:
     missing : str
         See `associations`.
     weights : ndarray of shape (n,), optional
-        The weights of the rows; 1 each by default.
+        The weights of the rows, which sum to as many rows as say as much without weights; 1 each by default.
+    weight_unit : float
+        The given weight of one of these rows.
     firsts : ndarray of int, optional
         The rows that count in tests: one of each group. All do by default.
     notes : tuple of str
@@ -58,13 +60,19 @@ class MemoryRows:
     n_folds: int
     missing: str
     weights: np.ndarray | None = None
+    weight_unit: float = 1.0
     firsts: np.ndarray | None = None
     notes: tuple[str, ...] = ()
 
     @property
     def n(self) -> float:
-        """The number of rows, or their weight."""
+        """The number of rows, or how many rows without weights say as much."""
         return float(len(self.parts) if self.weights is None else self.weights.sum())
+
+    @property
+    def total_weight(self) -> float:
+        """The number of rows, or their weight."""
+        return self.n * self.weight_unit
 
     @cached_property
     def counts(self) -> list[np.ndarray]:
@@ -104,9 +112,7 @@ class MemoryRows:
     def test(self) -> PairTest:
         """The test of pairs of columns, on one row of each group."""
         if self.firsts is None:
-            n = self.n if self.weights is None else self.n**2 / float((self.weights**2).sum())
-            counts = [own.sum(axis=0) * (n / self.n) for own in self.counts]
-            return PairTest(n, self.features, counts)
+            return PairTest(self.n, self.features, [own.sum(axis=0) for own in self.counts])
         rows = self.take_firsts()
         return PairTest(rows.n, rows.features, [own.sum(axis=0) for own in rows.counts], rows)
 
@@ -114,14 +120,16 @@ class MemoryRows:
         """Keep one row of each group, all in one fold."""
         kept = np.arange(len(self.parts)) if self.firsts is None else self.firsts
         columns = [own.take_rows(kept) for own in self.columns]
-        return replace(self, columns=columns, parts=np.zeros(len(kept), dtype=int), n_folds=1, firsts=None)
+        weights = None if self.weights is None else scale_weights(self.weights[kept])
+        parts = np.zeros(len(kept), dtype=int)
+        return replace(self, columns=columns, parts=parts, n_folds=1, weights=weights, firsts=None)
 
     def count_pairs(self) -> np.ndarray:
         """Count the rows in which both columns of each pair are given."""
         if all(own.missing < 0 for own in self.columns):
-            return np.full((len(self.columns), len(self.columns)), self.n)
+            return np.full((len(self.columns), len(self.columns)), self.total_weight)
         given = np.column_stack([own.codes != own.missing for own in self.columns]).astype(np.float32)
-        weighted = given if self.weights is None else given * self.weights[:, None]
+        weighted = given if self.weights is None else given * (self.weights * self.weight_unit)[:, None]
         return np.asarray(weighted.T @ given, dtype=np.float64)
 
 
@@ -183,7 +191,7 @@ class PairTest:
             given = np.flatnonzero(self.counts[j] > 0)
             if len(given) == 2 and features.width == 1:
                 rarer = given[np.argmin(self.counts[j][given])]
-                rows[i], signs[i] = self.counts[j][rarer], np.sign(features.table[rarer, 0])
+                rows[i], signs[i] = np.rint(self.counts[j][rarer]), np.sign(features.table[rarer, 0])
         return rows, signs
 
 
@@ -195,7 +203,7 @@ def read_rows(frame: Any, sample_weight: Any, cv: int, groups: Any, missing: str
     columns, left_out = code_columns(frame)
     together, notes = read_groups(groups, frame, sample_weight)
     kept, more = select_rows(columns, missing, n)
-    weights = None if sample_weight is None else check_weights(sample_weight, n, "sample_weight")
+    weights, unit = None if sample_weight is None else check_weights(sample_weight, n, "sample_weight"), 1.0
     if weights is not None:
         if weights.sum() > MAX_TOTAL_WEIGHT:
             raise ValueError(
@@ -220,7 +228,15 @@ def read_rows(frame: Any, sample_weight: Any, cv: int, groups: Any, missing: str
         )
     parts = deal_rows(len(kept), cv, own_groups, random_state)
     firsts = None if own_groups is None else Copies(own_groups).firsts
-    return MemoryRows(columns, left_out, parts, cv, missing, weights, firsts, (*notes, *more))
+    if weights is not None:
+        given, weights = weights, scale_weights(weights)
+        unit = float(given.sum() / weights.sum())
+        if weights.sum() < MIN_ROWS:
+            raise ValueError(
+                f"sample_weight must say as much as at least {MIN_ROWS} rows, got {weights.sum():.3g}: nearly all weight "
+                "is on few rows. Choose other weights."
+            )
+    return MemoryRows(columns, left_out, parts, cv, missing, weights, unit, firsts, (*notes, *more))
 
 
 def check_column_number(columns: list[Any], left_out: Mapping[Any, str]) -> None:
@@ -270,6 +286,17 @@ def repeat_rows(rows: np.ndarray, weights: np.ndarray) -> np.ndarray:
     if (own != np.rint(own)).any() or own.sum() > MAX_REPEATED_ROWS:
         return rows
     return np.repeat(rows, own.astype(np.int64))
+
+
+def scale_weights(weights: np.ndarray) -> np.ndarray:
+    """Scale weights so that they sum to the number of rows without weights that say as much (Kish).
+
+    Examples
+    --------
+    >>> scale_weights(np.array([0.5, 0.5, 0.5])).tolist(), float(scale_weights(np.array([1.0, 3.0])).sum())
+    ([1.0, 1.0, 1.0], 1.6)
+    """
+    return weights * float(weights.sum() / (weights**2).sum())
 
 
 def leave_out_constants(

@@ -144,6 +144,11 @@ class SourceRows:
         """The number of rows."""
         return float(self.counts[0].sum())
 
+    @property
+    def total_weight(self) -> float:
+        """The number of rows, which have no weights."""
+        return self.n
+
     @cached_property
     def starts(self) -> np.ndarray:
         """The place of the first feature of each column."""
