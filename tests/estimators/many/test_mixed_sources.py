@@ -11,7 +11,7 @@ import pytest
 import correspondence as co
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
-from engines import dask_client, on_dask, on_spark, spark_session
+from engines import on_dask, on_spark
 
 NAMES = ["age", "height", "when", "drink", "member"]
 
@@ -128,10 +128,10 @@ def test_bad_sources(monkeypatch):
 
 
 @pytest.mark.slow
-def test_on_dask():
+@pytest.mark.xdist_group("engines")
+def test_on_dask(dask_client):
     frame = customers(gaps=0.05).select(NAMES)
-    with dask_client(1):
-        ours = co.MixedCA(3).fit(on_dask(frame.to_arrow(), 4))
+    ours = co.MixedCA(3).fit(on_dask(frame.to_arrow(), 4))
     expected = co.MixedCA(3).fit(frame)
     np.testing.assert_allclose(ours.inertias_, expected.inertias_, rtol=1e-9)
     np.testing.assert_allclose(ours.numbers_.correlations, expected.numbers_.correlations, atol=1e-8)
@@ -139,9 +139,9 @@ def test_on_dask():
 
 
 @pytest.mark.slow
-def test_on_spark():
+@pytest.mark.xdist_group("engines")
+def test_on_spark(spark):
     frame = customers(gaps=0.05).select(NAMES)
-    with spark_session() as spark:
-        table = frame.with_columns(pl.Series("id", np.arange(len(frame)))).to_arrow()
-        ours = co.MixedCA(3).fit(on_spark(spark, table, 3), supplementary=["id"])
+    table = frame.with_columns(pl.Series("id", np.arange(len(frame)))).to_arrow()
+    ours = co.MixedCA(3).fit(on_spark(spark, table, 3), supplementary=["id"])
     assert_same(ours, co.MixedCA(3).fit(frame), frame)

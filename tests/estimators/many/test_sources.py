@@ -14,7 +14,7 @@ import correspondence as co
 from correspondence.estimators.many import sources
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
-from engines import dask_client, on_dask, on_spark, spark_session
+from engines import on_dask, on_spark
 
 NAMES = ["drink", "size", "time", "place"]
 
@@ -93,12 +93,12 @@ def test_conventions(correction):
 
 
 @pytest.mark.slow
+@pytest.mark.xdist_group("engines")
 @pytest.mark.parametrize("missing", ["indicator", "passive"])
-def test_on_dask(missing):
+def test_on_dask(missing, dask_client):
     frame = survey(gaps=0.05)
-    with dask_client(1):
-        ours = co.MCA(3, missing=missing).fit(on_dask(frame.to_arrow(), 4), supplementary=["id"])
-        scores = ours.transform(on_dask(frame.to_arrow(), 3))
+    ours = co.MCA(3, missing=missing).fit(on_dask(frame.to_arrow(), 4), supplementary=["id"])
+    scores = ours.transform(on_dask(frame.to_arrow(), 3))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", co.LeftOut)
         expected = co.MCA(3, missing=missing).fit(frame.select(NAMES))
@@ -107,10 +107,10 @@ def test_on_dask(missing):
 
 
 @pytest.mark.slow
-def test_on_spark():
+@pytest.mark.xdist_group("engines")
+def test_on_spark(spark):
     frame = survey()
-    with spark_session() as spark:
-        ours = co.MCA(3).fit(on_spark(spark, frame.to_arrow(), 3), supplementary=["id"])
+    ours = co.MCA(3).fit(on_spark(spark, frame.to_arrow(), 3), supplementary=["id"])
     assert_same(ours, co.MCA(3).fit(frame.select(NAMES)), frame)
 
 
