@@ -233,8 +233,8 @@ def read_rows(frame: Any, sample_weight: Any, cv: int, groups: Any, missing: str
         unit = float(given.sum() / weights.sum())
         if weights.sum() < MIN_ROWS:
             raise ValueError(
-                f"sample_weight must say as much as at least {MIN_ROWS} rows, got {weights.sum():.3g}. Choose weights that "
-                "are spread over more rows."
+                f"sample_weight must say as much as at least {MIN_ROWS} rows, got {weights.sum():.3g}. Choose weights "
+                "that are spread over more rows."
             )
     return MemoryRows(columns, left_out, parts, cv, missing, weights, unit, firsts, (*notes, *more))
 

@@ -336,3 +336,33 @@ def test_more_clusters_than_resamples_have_rows():
     clusters = co.Clusters(26, n_resamples=2).fit(mca)
     assert np.isnan(clusters.stability_).all()
     assert "too few different rows" in clusters.summary()
+
+
+# --- more rows than a tree may have, at few places
+
+
+@pytest.mark.parametrize("n", [40, 400])
+@pytest.mark.parametrize("n_answers", [2, 3])
+def test_the_rule_of_gains_is_the_same_for_rows_at_few_places(n, n_answers):
+    rng = np.random.default_rng(0)
+    mca = co.MCA(n_components=2).fit(pd.DataFrame({name: rng.choice(list("abc")[:n_answers], n) for name in "qr"}))
+    whole, small = (co.Clusters("gain", n_resamples=0, max_rows_for_tree=size).fit(mca) for size in (n, 10))
+    np.testing.assert_array_equal(small.gain_numbers_, whole.gain_numbers_)
+    np.testing.assert_allclose(small.quotients_, whole.quotients_, atol=1e-12)
+    np.testing.assert_array_equal(small.labels_, whole.labels_)
+
+
+def test_the_tree_of_centres_has_as_many_leaves_as_gains():
+    found = co.Clusters("gain", n_resamples=0, max_rows_for_tree=10).fit(fit_numbers(draw_groups()))
+    assert found.gain_numbers_.max() <= 10
+    assert found.n_clusters_ == 4
+
+
+def test_there_are_more_centres_than_clusters():
+    numbers = fit_numbers(np.random.default_rng(0).normal(size=(700, 2)))
+    found = co.Clusters(250, n_resamples=0, max_rows_for_tree=600).fit(numbers)
+    assert found.sizes_.min() >= 1
+    assert found.sizes_.sum() == 700
+    assert np.isfinite(found.centers_).all()
+    with pytest.raises(ValueError, match=r"n_clusters .* leaves"):
+        co.Clusters(250, n_resamples=0, max_rows_for_tree=100).fit(numbers)

@@ -54,8 +54,9 @@ class Clusters(ClusterMixin, BaseEstimator):
         Let k-means move points between the clusters of the tree. As in HCPC it starts at the unweighted means of the
         clusters and counts all rows alike, whatever their weights, while the tree has the weights.
     max_rows_for_tree : int
-        The tree is exact for so many different points. For more, k-means finds 200 centres first (of 10,000
-        of the points if there are more), and the tree is grown of these; all points take part in the consolidation.
+        The tree is exact for so many different points. For more, k-means finds 200 centres first, or twice as many as
+        clusters (of 10,000 of the points if there are more), and the tree is grown of these; all points take part in
+        the consolidation.
     n_resamples : int
         The number of resamples of the rows (of 1000 of them, if there are more) for ``stability_``. With 0 nothing is
         resampled, and there is no evidence.
@@ -206,7 +207,8 @@ class Clusters(ClusterMixin, BaseEstimator):
         data = _gather_points(points, usable)
         self._est, self._side = est, find_side(self.of)
         random_state = check_seed(self.random_state)
-        hierarchy = Hierarchy.from_points(data, self.max_rows_for_tree, random_state)
+        n_wanted = 2 if isinstance(self.n_clusters, str) else self.n_clusters
+        hierarchy = Hierarchy.from_points(data, self.max_rows_for_tree, random_state, n_wanted)
         self._set_tree(hierarchy, len(usable))
         kept = points.take_points(usable)
         sample = Sample(kept.coordinates, kept.weights, self.consolidate)
@@ -214,14 +216,18 @@ class Clusters(ClusterMixin, BaseEstimator):
         self.agreement_ = None if reference is None else assess_numbers(sample, reference, random_state)
         best = None if self.agreement_ is None else find_best_number(self.agreement_)
         self.has_clusters_ = None if self.agreement_ is None else best is not None
-        self.n_clusters_ = self._choose_number(best, len(data.points))
+        self.n_clusters_ = self._choose_number(best, hierarchy)
         self._set_clusters(hierarchy, points, usable)
         self._set_stability(sample, reference, self.labels_[usable], random_state)
 
-    def _choose_number(self, best: int | None, n_points: int) -> int:
+    def _choose_number(self, best: int | None, hierarchy: Hierarchy) -> int:
         if not isinstance(self.n_clusters, str):
+            most, n_points = hierarchy.n_leaves, len(hierarchy.data.points)
             if self.n_clusters > n_points:
                 raise ValueError(f"n_clusters must be at most the {n_points} different points, got {self.n_clusters}.")
+            if self.n_clusters > most:
+                text = f"n_clusters must be at most the {most} leaves of the tree, got {self.n_clusters}."
+                raise ValueError(f"{text} Make max_rows_for_tree larger.")
             return int(self.n_clusters)
         if self.n_clusters == "auto" and best is not None:
             return best
@@ -246,10 +252,11 @@ class Clusters(ClusterMixin, BaseEstimator):
         self.linkage_ = tree.make_linkage()
         self.total_inertia_ = data.total_inertia
         self.inertia_gains_ = tree.losses[::-1]
-        self.within_ = self.total_inertia_ - np.r_[0.0, np.cumsum(self.inertia_gains_[:-1])]
-        most = min(MAX_GAIN_CLUSTERS, round(len(data.owner) / 2), len(data.points))
+        within = self.total_inertia_ - np.r_[0.0, np.cumsum(self.inertia_gains_)]
+        self.within_ = within[:-1]
+        most = min(MAX_GAIN_CLUSTERS, round(len(data.owner) / 2), len(data.points), len(within))
         self.gain_numbers_ = np.arange(MIN_GAIN_CLUSTERS, most + 1)
-        self.quotients_ = self.within_[self.gain_numbers_ - 1] / self.within_[self.gain_numbers_ - 2]
+        self.quotients_ = within[self.gain_numbers_ - 1] / within[self.gain_numbers_ - 2]
 
     def _set_clusters(self, hierarchy: Hierarchy, points: LabelledPoints, usable: np.ndarray) -> None:
         cut = hierarchy.cut_clusters(self.n_clusters_, self.consolidate)

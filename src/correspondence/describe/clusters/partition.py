@@ -126,12 +126,19 @@ class Hierarchy:
     leaf_weights: np.ndarray | None = None
 
     @classmethod
-    def from_points(cls, data: DistinctPoints, max_points: int, random_state: np.random.Generator) -> Hierarchy:
-        """Grow the tree of at most so many points, or of centres of them."""
+    def from_points(
+        cls, data: DistinctPoints, max_points: int, random_state: np.random.Generator, n_clusters: int = 2
+    ) -> Hierarchy:
+        """Grow the tree of at most so many points, or of centres of them, of which there are more than clusters."""
         if len(data.points) <= max_points:
             return cls(data, grow_tree(data.points, data.weights))
-        centres, weights = _find_centres(data, min(max_points, N_CENTRES), random_state)
+        centres, weights = _find_centres(data, min(max_points, max(N_CENTRES, 2 * n_clusters)), random_state)
         return cls(data, grow_tree(centres, weights), centres, weights)
+
+    @property
+    def n_leaves(self) -> int:
+        """The number of leaves of the tree, which has at most as many clusters."""
+        return len(self.data.points if self.centres is None else self.centres)
 
     def cut_clusters(self, k: int, consolidate: bool) -> Cut:
         """Cut the tree into k clusters, and let k-means move points between them if that is wanted."""
