@@ -214,3 +214,13 @@ def test_bad_input_is_one_sentence(mca, poison, tmp_path):
         with pytest.raises(ValueError, match=rf"\b{argument}\b") as error:
             call()
         assert "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize("options", [{}, {"held_out": 3}, {"held_out": "pair"}])
+def test_variables_of_other_lengths_are_no_pairs(options):
+    x = np.random.default_rng(0).normal(size=(40, 2))
+    cca = co.CCA(n_components=1).fit(x, x + 1)
+    is_pair = options.get("held_out") == "pair"
+    X, Y = (x, x) if is_pair else (x, x[:5])
+    with pytest.raises(ValueError, match=r"(Y|held_out) must .*rows"):
+        co.describe_axes(cca, X, Y, **({"held_out": (x, x[:5])} if is_pair else options))

@@ -291,3 +291,10 @@ def test_a_number_finds_what_scipy_finds(rng):
     assert found.numbers["pvalue"][0] == pytest.approx(pearsonr(x, z + x).pvalue)
     assert found.categories["category"].tolist() == ["high", "low"]
     assert mannwhitneyu(x[x > 0], x[x <= 0]).pvalue < 1e-6
+
+
+def test_groups_without_weight_are_no_groups():
+    frame = co.datasets.load_poison()
+    weights = (np.asarray(frame["Sick"].to_list()) == "yes").astype(float)
+    with pytest.raises(ValueError, match=r"by must .*groups"):
+        co.describe_groups(frame, "Sick", sample_weight=weights)

@@ -202,6 +202,7 @@ def _describe_pairs(est: Any, X: Any, Y: Any, held_out: Any, chosen: list[int], 
     d, data = as_decomposition(est), (X, Y)
     if X is None and Y is None:
         raise ValueError("X must be given: the values of the variables, in the form that fit takes.")
+    _check_pairs(X, Y, "Y")
     columns = [_read_side(given, name) for given, name in zip(data, ("x", "y"), strict=True)]
     values = _evaluate_sides(d, data)
     tables = _tabulate_sides(columns, values, chosen)
@@ -215,9 +216,19 @@ def _describe_pairs(est: Any, X: Any, Y: Any, held_out: Any, chosen: list[int], 
         return tables, _tabulate_sides(columns, seen, chosen), {"n": float(n), "n_held_out": float(n)}
     if not isinstance(held_out, tuple) or len(held_out) != 2:
         raise ValueError(f"held_out must be a number of folds or a pair (X, Y), got {short_repr(held_out)}.")
+    _check_pairs(*held_out, "held_out")
     other = _evaluate_sides(d, held_out)
     others = [_follow_side(own, given) for own, given in zip(columns, held_out, strict=True)]
     return tables, _tabulate_sides(others, other, chosen), {"n": float(n), "n_held_out": float(len(held_out[0]))}
+
+
+def _check_pairs(X: Any, Y: Any, name: str) -> None:
+    """Check that two variables have a value for each pair, if both are given."""
+    if X is None or Y is None:
+        return
+    n, m = count_observations(X, "X"), count_observations(Y, "Y")
+    if n != m:
+        raise ValueError(f"{name} must have a value of Y for each of the {n} rows of X, got {m}. Pass pairs.")
 
 
 def _read_side(values: Any, name: str) -> list[TestedColumn]:

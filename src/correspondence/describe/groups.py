@@ -112,6 +112,7 @@ def describe_groups(
     weights = read_weights(sample_weight, len(given.column))
     rows = np.flatnonzero(given.find_known("by") & (weights > 0))
     given = given.take_rows(rows)
+    check_several_groups(given)
     columns = read_tested_columns(take_rows(frame, rows), "frame", given.key)
     parts = split_rows(given, columns, weights[rows], held_out, random_state)
     compare = _compare_with_number if given.is_number else _compare_groups
@@ -220,14 +221,19 @@ def make_by(name: str, key: Any, column: Any, kind: ColumnKind | None) -> By:
         made = By(name, key, column, ColumnKind("label"))
     if made.is_number:
         return made
+    check_several_groups(made)
     different = len(made.labels.different)
-    if different < 2:
-        raise ValueError(f"by must have at least two groups, got {different} in {name!r}. Choose another column.")
     if different == len(values):
         raise ValueError(
             f"by must have groups with several rows, got {different} groups of one row. Choose fewer groups."
         )
     return made
+
+
+def check_several_groups(by: By) -> None:
+    """Check that there are two groups to be compared, if rows are grouped."""
+    if not by.is_number and (different := len(by.labels.different)) < 2:
+        raise ValueError(f"by must have at least two groups, got {different} in {by.name!r}. Choose another column.")
 
 
 def _read_values(key: Any, column: Any) -> np.ndarray:
