@@ -533,7 +533,7 @@ def test_whose_labels_are_written(ca, labels, sides):
         ({"labels": "all"}, ValueError, "labels must be"),
         ({"axes": 3}, ValueError, "axes must"),
         ({"axes": "12"}, ValueError, "axes must"),
-        ({"ellipses": True}, TypeError, "ellipses must .*bool"),
+        ({"ellipses": True}, TypeError, "ellipses must .*confidence.*concentration"),
         ({"ax": "here"}, TypeError, "ax must .*str"),
         ({"names": "ab"}, ValueError, "names must"),
         ({"max_labels": -1}, ValueError, "max_labels must"),

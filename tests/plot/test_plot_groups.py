@@ -183,7 +183,10 @@ def test_what_cannot_be_drawn_is_refused(survey, mca):
         plot.plane(mca, axes=(1,), groups=survey["sex"], hulls=True)
     with pytest.raises(ValueError, match="hulls"):
         plot.plane(co.CA().fit(co.datasets.load_smoke()), hulls=True)
-    with pytest.raises(ValueError, match=r"groups .* 198"):
+    for est in (mca, co.CA().fit(co.datasets.load_smoke())):
+        with pytest.raises(TypeError, match=r"ellipses .*confidence.*concentration.* True"):
+            plot.plane(est, ellipses=True)
+    with pytest.raises(ValueError, match=r"groups .* one label .* 198 .* 50"):
         plot.plane(mca, groups=survey["sex"][:50])
     assert "f" in written(plot.plane(mca, axes=(1,), groups=survey["sex"]))
 
@@ -198,3 +201,10 @@ def test_legends_of_long_names_are_not_cut_off(mca, k):
     assert box.x0 >= 0
     assert box.x1 <= whole.x1
     assert ax.bbox.width > 0.4 * whole.width
+
+
+def test_answers_that_are_grey_are_not_said_to_be_coloured():
+    frame = pd.DataFrame(RNG.integers(0, 2, (60, 21)).astype(str), columns=[f"q{j}" for j in range(21)])
+    many = co.MCA().fit(frame)
+    assert "colour for each variable" in caption_of(plot.plane(many))
+    assert "colour for each variable" not in caption_of(plot.plane(many, groups=frame["q0"]))

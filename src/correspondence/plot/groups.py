@@ -10,9 +10,9 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.patches import Ellipse, Patch, Polygon
 
-from correspondence._util.text import list_names, one_line
+from correspondence._util.text import list_names, one_line, short_repr
 from correspondence.plot.drawn_clouds import DrawnCloud
-from correspondence.results.points import Ellipses
+from correspondence.results.points import Bootstrap, Ellipses
 from correspondence.scene.colours import darken_colour
 from correspondence.scene.groups import (
     ELLIPSES,
@@ -42,6 +42,10 @@ FILL_ALPHAS = {"ellipse": 0.14, "hull": 0.07}
 
 def split_ellipses(ellipses: Any) -> tuple[Any, str | None]:
     """Tell the ellipses of a bootstrap from those of groups; one of both is None."""
+    if ellipses is not None and not isinstance(ellipses, str | Bootstrap):
+        raise TypeError(
+            f'ellipses must be "confidence", "concentration" or what bootstrap returned, got {short_repr(ellipses)}.'
+        )
     return (None, ellipses) if isinstance(ellipses, str) else (ellipses, None)
 
 
@@ -52,7 +56,9 @@ def check_ellipses(ellipses: Any, hulls: Any, n_axes: int, has_groups: bool) -> 
     """
     share = check_hulls(hulls)
     if isinstance(ellipses, str) and ellipses not in ELLIPSES:
-        raise ValueError(f'ellipses must be "confidence", "concentration" or a Bootstrap, got {ellipses!r}.')
+        raise ValueError(
+            f'ellipses must be "confidence", "concentration" or what bootstrap returned, got {ellipses!r}.'
+        )
     for name, is_wanted in (("ellipses", isinstance(ellipses, str)), ("hulls", bool(share))):
         if is_wanted and n_axes < 2:
             raise ValueError(f"{name} must be left out on only one axis, because they need a plane.")

@@ -317,13 +317,11 @@ def draw_column_lines(ax: Axes, drawn: DrawnColumns) -> np.ndarray:
 
 
 def draw_answer_ellipses(
-    ax: Axes, drawn: DrawnColumns, bootstrap: Any, axes: tuple[int, ...], level: float, n_answers: int
+    ax: Axes, drawn: DrawnColumns, bootstrap: Bootstrap, axes: tuple[int, ...], level: float, n_answers: int
 ) -> None:
     """Draw the confidence ellipses of the answers."""
     if len(axes) < 2:
         raise ValueError("ellipses must be None on only one axis, because they need a plane.")
-    if not isinstance(bootstrap, Bootstrap):
-        raise TypeError(f"ellipses must be what bootstrap returns, got {type(bootstrap).__name__}.")
     if len(bootstrap.column_covariance) != n_answers:
         raise ValueError("ellipses must be those of the answers drawn, got those of another table.")
     if not all(cloud.is_principal for cloud in drawn.answers):
@@ -375,7 +373,8 @@ def write_columns_caption(ax: Axes, scene: ManyColumnsScene, drawn: DrawnColumns
         parts.append("thin lines lead to the row as each group sees it; numbers are in plot.correlation_circle")
     elif scene.groups:
         parts.append(f"points of groups are drawn up to {MAX_ROWS_WITH_PARTIAL} rows")
-    if scene.answers is not None and len(scene.answers.variables) > MAX_VARIABLES_IN_LEGEND:
+    is_coloured = not drawn.classes  # with groups, answers are grey
+    if is_coloured and scene.answers is not None and len(scene.answers.variables) > MAX_VARIABLES_IN_LEGEND:
         parts.append("a colour for each variable, which the labels name")
     if drawn.rows and drawn.rows[0].alphas is not None:
         parts.append(f"the darker, the more of the {len(scene.rows or ()):,} rows")

@@ -334,8 +334,6 @@ def pair_with_ellipses(
     """Pair the clouds in principal coordinates with the ellipses of their points."""
     if len(axes) < 2:
         raise ValueError("ellipses must be None on only one axis, because they need a plane.")
-    if not isinstance(bootstrap, Bootstrap):
-        raise TypeError(f"ellipses must be what CA.bootstrap returns, got {type(bootstrap).__name__}.")
     sides = zip(clouds, (bootstrap.row_ellipses, bootstrap.column_ellipses), strict=True)
     spreads = [(cloud, of_side((axes[0], axes[1]), level)) for cloud, of_side in sides if cloud.is_principal]
     if not spreads:

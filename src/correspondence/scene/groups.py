@@ -106,7 +106,7 @@ def read_groups(groups: Any, n: int, est: Any = None, name: str = "groups") -> G
     if given != n and positions is not None and (given, n) == (est._n_rows_given, len(positions)):
         return found.take(positions)
     if given != n:
-        raise ValueError(f"{name} must be one for each of the {n} individuals drawn, got {given}.")
+        raise ValueError(f"{name} must have one label for each of the {n} individuals drawn, got {given}.")
     return found
 
 
