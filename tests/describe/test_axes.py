@@ -224,3 +224,15 @@ def test_variables_of_other_lengths_are_no_pairs(options):
     X, Y = (x, x) if is_pair else (x, x[:5])
     with pytest.raises(ValueError, match=r"(Y|held_out) must .*rows"):
         co.describe_axes(cca, X, Y, **({"held_out": (x, x[:5])} if is_pair else options))
+
+
+def test_weights_of_the_fit_count_rows():
+    rng = np.random.default_rng(0)
+    frame, weights = pd.DataFrame({name: rng.choice(list("abc"), 60) for name in "qrs"}), rng.integers(1, 4, 60)
+    repeated = frame.iloc[np.repeat(np.arange(60), weights)].reset_index(drop=True)
+    pairs = [(frame, weights, repeated), (frame, np.full(60, 1 / 60), frame)]
+    for rows, own, same in pairs:
+        mca, plain = co.MCA(n_components=1).fit(rows, sample_weight=own), co.MCA(n_components=1).fit(same)
+        a, b = co.describe_axes(mca), co.describe_axes(plain)
+        assert a.n == b.n
+        assert np.sort(a.categories["pvalue"]) == pytest.approx(np.sort(b.categories["pvalue"]), rel=1e-9)

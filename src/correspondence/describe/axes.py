@@ -21,7 +21,7 @@ from correspondence.data.copies import find_copies
 from correspondence.data.splits import make_splits
 from correspondence.describe.axis_rows import read_fit_rows, read_new_rows, score_folds
 from correspondence.describe.groups import check_options
-from correspondence.describe.score_figures import ScoreTables, compare_scores, tabulate_scores
+from correspondence.describe.score_figures import ScoreTables, compare_scores, count_rows, tabulate_scores
 from correspondence.describe.structure import match_axes
 from correspondence.describe.tested_columns import TestedColumn, leave_out_useless, read_tested_column
 from correspondence.results.description_table import DescriptionTable
@@ -127,7 +127,7 @@ def _describe_columns(est: Any, X: Any, Y: Any, held_out: Any, chosen: list[int]
         raise ValueError(f"Y must be None for {type(est).__name__}, which analyses the columns of X. Leave Y out.")
     fitted, at = read_fit_rows(est, X), np.array(chosen) - 1
     tables = tabulate_scores(fitted.columns, fitted.scores[:, at], chosen, fitted.weights, fitted.roles)
-    sizes = {"n": float(fitted.weights.sum())}
+    sizes = {"n": count_rows(fitted.weights)}
     if held_out is None:
         return tables, None, sizes
     if isinstance(held_out, int | np.integer):
@@ -136,7 +136,7 @@ def _describe_columns(est: Any, X: Any, Y: Any, held_out: Any, chosen: list[int]
     else:
         other = read_new_rows(est, fitted, held_out)
     others = tabulate_scores(other.columns, lambda i: other.score_without(i)[:, at], chosen, other.weights, other.roles)
-    return tables, others, sizes | {"n_held_out": float(other.weights.sum())}
+    return tables, others, sizes | {"n_held_out": count_rows(other.weights)}
 
 
 def _describe_table(
