@@ -152,10 +152,10 @@ def test_missing_values():
     frame = make_frame()
     gaps = np.random.default_rng(1).random(400) < 0.3
     frame.loc[gaps, ["u", "noise", "colour"]] = None
-    together = co.associations(frame)
+    together = co.associations(frame, missing="indicator")
     assert together.found[0, 3]  # missing together
     assert together.n_pairs[0, 1] == 400 - gaps.sum()
-    average = co.associations(frame, missing="average")
+    average = co.associations(frame)
     assert not average.found[0, 3]
     assert average.found[0, 1]
     with pytest.warns(co.LeftOut, match="rows"):
@@ -163,6 +163,59 @@ def test_missing_values():
     assert dropped.n == 400 - gaps.sum()
     with pytest.raises(ValueError, match=r"missing=.error"):
         co.associations(frame, missing="error")
+
+
+def test_rows_without_values_are_no_association():
+    X = np.random.default_rng(0).normal(size=(300, 4))
+    X[:2] = np.nan  # two blank rows made all pairs of columns go together, with a correlation of 1
+    assert not co.associations(X, groups=None).found.any()
+
+
+def test_gaps_weaken_no_correlation():
+    rng = np.random.default_rng(0)
+    hidden = rng.normal(size=2000)
+    X = np.column_stack([hidden + 0.5 * rng.normal(size=2000) for _ in range(2)])
+    whole = co.associations(X).correlations[0, 1]
+    X[rng.random(2000) < 0.5, 0] = np.nan
+    X[rng.random(2000) < 0.3, 1] = np.nan
+    assert co.associations(X).correlations[0, 1] == pytest.approx(whole, abs=0.06)
+
+
+def test_a_box_that_is_ticked_or_empty_is_an_answer():
+    ticked = np.where(np.random.default_rng(0).random(200) < 0.5, "x", None)
+    a = co.associations(pd.DataFrame({"a": ticked, "b": ticked}), groups=None)
+    assert a.correlations[0, 1] == pytest.approx(1)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("share", [0.1, 0.5])
+def test_columns_that_are_missing_together_keep_the_level(share):
+    pvalues = []
+    for seed in range(60):
+        rng = np.random.default_rng(seed)
+        frame = pd.DataFrame(rng.normal(size=(200, 5))).assign(label=rng.choice(list("xyz"), 200))
+        a = co.associations(frame.mask(pd.Series(rng.random(200) < share)), groups=None)
+        pvalues.extend(a.raw_pvalues[np.triu_indices(6, 1)])
+    assert 0.02 < np.mean(np.array(pvalues) < 0.05) < 0.08
+
+
+@pytest.mark.parametrize("rare", [None, "."])
+@pytest.mark.filterwarnings("ignore::correspondence.LeftOut")
+def test_one_rare_label_hides_nothing(rare):
+    rng = np.random.default_rng(1)
+    sex = np.where(rng.random(240) < 0.5, "F", "M").astype(object)
+    frame = pd.DataFrame({"sex": sex, "height": rng.normal(size=240) + 1.2 * (sex == "M")})
+    whole = co.associations(frame).predicted[1, 0]
+    frame.loc[3, "sex"] = rare
+    for missing in ("average", "indicator"):
+        assert co.associations(frame, missing=missing).predicted[1, 0] == pytest.approx(whole, abs=0.05)
+
+
+def test_labels_that_were_counted_are_not_rare():
+    counts = pd.DataFrame({"x": list("abcdefgh"), "y": list("aabbccdd"), "n": 50})  # a row of the file each
+    a = co.associations(counts[["x", "y"]], sample_weight=counts["n"])
+    again = counts.loc[counts.index.repeat(counts["n"]), ["x", "y"]]
+    np.testing.assert_allclose(a.correlations, co.associations(again, groups=None).correlations)
 
 
 def test_copies_are_held_out_together_and_count_once():

@@ -39,7 +39,7 @@ def associations(
     sample_weight: Any = None,
     cv: int = 5,
     groups: Any = DUPLICATES,
-    missing: str = "indicator",
+    missing: str = "average",
     alpha: float = 0.05,
     random_state: int = 0,
     progress: bool | None = None,
@@ -66,10 +66,11 @@ def associations(
     groups : array-like of shape (n,), "duplicates" or None
         Rows of the same group are held out together, and the p-values count one row of each. By default copies of rows
         are groups.
-    missing : {"indicator", "average", "drop", "error"}
-        "indicator" makes missing values an answer of their own, for numbers beside the smooth functions, so that two
-        columns also go together if they are missing together. "average" takes the average of the others, so that
-        missing values say nothing. "drop" leaves out rows with any missing value, and "error" refuses them.
+    missing : {"average", "indicator", "drop", "error"}
+        With "average" missing values say nothing: each pair is judged by the rows in which both are given. "indicator"
+        makes missing values an answer of their own, for numbers beside the smooth functions, so that two columns also
+        go together if they are missing together. "drop" leaves out rows with any missing value, and "error" refuses
+        them.
     alpha : float
         The share of false discoveries that is tolerated among the pairs said to go together.
     random_state : int
@@ -148,6 +149,9 @@ def _compare_columns(
 ) -> Associations:
     k = len(rows.columns)
     found = _Matrices.make_empty(k)
+    n_pairs = rows.count_pairs()
+    has_gap_answer = np.array([own.has_gap_answer(rows.missing) for own in rows.columns])
+    scale, inflation = compare_gaps(n_pairs, rows.total_weight, has_gap_answer)
     features = rows.features
     everything = make_blocks(features, rows.counts)
     sources = everything
@@ -155,9 +159,10 @@ def _compare_columns(
         sources = [EqualWidths(np.array([place]), [features[place]], [rows.counts[place]], features[place].width)]
     with make_progress_bar(len(sources) * len(everything), "pairs of columns", progress) as done:
         for x, y in _pair_blocks(sources, everything):
-            products = rows.sum_products(x, y)
-            found.set_scores(x, y, judge_pairs(products, whiten_block(x), whiten_block(y)))
-            found.set_pvalues(x, y, test_pairs(rows, products, x, y))
+            products, own = rows.sum_products(x, y), np.ix_(x.columns, y.columns)
+            scaled = products * scale[own][None, :, None, :, None].astype(products.dtype)
+            found.set_scores(x, y, judge_pairs(scaled, whiten_block(x), whiten_block(y)))
+            found.set_pvalues(x, y, test_pairs(rows, products, x, y, inflation[own]))
             done.update()
     found.finish()
     pairs = np.triu_indices(k, 1) if place is None else (np.delete(np.arange(k), place), np.full(k - 1, place))
@@ -174,7 +179,7 @@ def _compare_columns(
         found.predicted,
         adjusted,
         found.pvalues,
-        rows.count_pairs(),
+        n_pairs,
         order_columns(found.correlations, place),
         alpha,
         target,
@@ -182,11 +187,49 @@ def _compare_columns(
     )
 
 
-def test_pairs(rows: MemoryRows | SourceRows, products: np.ndarray, x: EqualWidths, y: EqualWidths) -> np.ndarray:
+def compare_gaps(n_pairs: np.ndarray, n: float, has_gap_answer: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Compare how often both columns of a pair are given with how often each is.
+
+    Parameters
+    ----------
+    n_pairs : ndarray of shape (k, k)
+        The number of rows in which both are given.
+    n : float
+        The number of all rows.
+    has_gap_answer : ndarray of bool of shape (k,)
+        The columns in which missing values are an answer, so that there are no gaps.
+
+    Returns
+    -------
+    scale : ndarray of shape (k, k)
+        The factor by which covariances over all rows, with features of 0 in the gaps, become correlations over the
+        rows in which both are given.
+    inflation : ndarray of shape (k, k)
+        How many more rows have both than if gaps were independent, by which squared covariances of independent columns
+        are larger than permutations make them.
+
+    Examples
+    --------
+    >>> n_pairs = np.array([[50.0, 50.0], [50.0, 50.0]])  # missing together
+    >>> scale, inflation = compare_gaps(n_pairs, 100.0, np.array([False, False]))
+    >>> float(scale[0, 1]), float(inflation[0, 1])
+    (1.0, 2.0)
+    """
+    given = np.where(has_gap_answer, n, np.diagonal(n_pairs))
+    both = np.where(has_gap_answer[:, None], given, np.where(has_gap_answer, given[:, None], n_pairs))
+    products, known = np.outer(given, given), both > 0
+    safe = np.where(known, both, 1)
+    return np.where(known, np.sqrt(products) / safe, 0), np.where(known, safe * n / products, 1)
+
+
+def test_pairs(
+    rows: MemoryRows | SourceRows, products: np.ndarray, x: EqualWidths, y: EqualWidths, inflation: np.ndarray
+) -> np.ndarray:
     """Compute the p-values of the pairs of columns of two blocks."""
     test = rows.test
     one, other = test.choose_block(x), test.choose_block(y)
     covariances = test.compute_covariances(products, rows.n, one, other)
+    covariances = covariances / np.sqrt(inflation)[:, None, :, None]
     statistics = np.einsum("iajb,ia,jb->ij", covariances**2, one.smoothness, other.smoothness, optimize=True)
     sums = test.sums.take(x.columns[:, None]), test.sums.take(y.columns[None])
     pvalues = correct_tails(compute_pvalues(statistics, test.n, *sums), one.smoothness, other.smoothness)

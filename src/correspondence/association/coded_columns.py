@@ -37,7 +37,7 @@ REASONS = {
     "many": "they have too many labels for a table that is not in memory",
 }
 MAX_BINS = 256  # of numbers: ranks are then known to 0.2 % of the rows
-MIN_ROWS_PER_LEVEL = 5  # labels with fewer rows share a level
+MIN_ROWS_PER_LEVEL = 5  # labels with fewer rows share a level; if that has fewer too, it counts as the average
 ROWS_PER_LEVEL = 10  # labels have at most one level for so many rows, on average
 
 
@@ -77,26 +77,37 @@ class CodedColumn:
         """Sum the weights of the rows at each level."""
         return np.bincount(self.codes, weights, self.n_levels).astype(np.float64)
 
+    def has_gap_answer(self, missing: str) -> bool:
+        """Tell whether missing values are an answer: if that is wanted, or if there is only one other."""
+        return missing == "indicator" or (self.missing >= 0 and self.n_levels < 3)
+
     def make_features(self, counts: np.ndarray, missing: str) -> LevelFeatures:
-        """Make the features of its levels, given the weight of the rows at each."""
-        is_average = missing == "average"
-        if not self.is_number:
-            return make_label_features(counts, self.is_missing if is_average else None)
-        degree = choose_degree(counts[~self.is_missing].sum())
-        return make_number_features(counts, degree, self.is_missing, has_indicator=not is_average)
+        """Make the features of its levels, given the weight of the rows at each; very rare levels say nothing."""
+        is_rare = counts < MIN_ROWS_PER_LEVEL
+        is_average = not self.has_gap_answer(missing)
+        if self.is_number:
+            degree = choose_degree(counts[~self.is_missing].sum())
+            has_indicator = not is_average and not is_rare[self.is_missing].any()
+            return make_number_features(counts, degree, self.is_missing, has_indicator=has_indicator)
+        says_nothing = self.is_missing & (is_average | is_rare)
+        if (~says_nothing & ~is_rare).sum() > 1:
+            says_nothing |= is_rare
+        return make_label_features(counts, says_nothing)
 
     def take_rows(self, rows: np.ndarray) -> CodedColumn:
         """Keep some of the rows, or repeat them."""
         return replace(self, codes=self.codes[rows])
 
 
-def code_columns(frame: Any) -> tuple[list[CodedColumn], dict[Any, str]]:
+def code_columns(frame: Any, repetitions: np.ndarray | None = None) -> tuple[list[CodedColumn], dict[Any, str]]:
     """Read the columns of a table in memory; say which are left out, and which labels share a level.
 
     Parameters
     ----------
     frame : frame or array-like of shape (n, k)
         The table.
+    repetitions : ndarray of shape (n,), optional
+        How often each row occurs, for the decision which labels are rare.
 
     Returns
     -------
@@ -110,7 +121,7 @@ def code_columns(frame: Any) -> tuple[list[CodedColumn], dict[Any, str]]:
     left_out: dict[Any, str] = {}
     merged: dict[Any, int] = {}
     for key, column in columns.items():
-        kind, made, n_merged = code_column(key, column)
+        kind, made, n_merged = code_column(key, column, repetitions)
         if made is None:
             left_out[key] = kind
             continue
@@ -122,7 +133,9 @@ def code_columns(frame: Any) -> tuple[list[CodedColumn], dict[Any, str]]:
     return coded, left_out
 
 
-def code_column(key: Any, column: Any) -> tuple[str, CodedColumn | None, int]:
+def code_column(
+    key: Any, column: Any, repetitions: np.ndarray | None = None
+) -> tuple[str, CodedColumn | None, int]:
     """Return what a column is, its codes (None if it takes no part) and how many rare labels share a level."""
     where = f"Column {short_repr(key)} of frame"
     is_series = isinstance(column, nw.Series)
@@ -138,7 +151,8 @@ def code_column(key: Any, column: Any) -> tuple[str, CodedColumn | None, int]:
         return kind.kind, code_numbers(key, kind.kind, to_numbers(values)), 0
     codes = list_answers(column, str(key)).codes
     n_missing = int((codes < 0).sum())
-    places, n_levels, n_merged = merge_rare_levels(np.bincount(codes[codes >= 0]), n)
+    counts = np.bincount(codes + 1, repetitions)[1:]
+    places, n_levels, n_merged = merge_rare_levels(counts, n if repetitions is None else int(repetitions.sum()))
     found = np.append(places, n_levels)[codes].astype(np.int16)  # the last place is that of -1
     made = CodedColumn(key, kind.kind, found, n_levels + (n_missing > 0), n_levels if n_missing else -1)
     return (kind.kind, made, n_merged) if made.n_levels > 1 else ("constant", None, 0)
@@ -189,7 +203,7 @@ def merge_rare_levels(counts: np.ndarray, n: int) -> tuple[np.ndarray, int, int]
     n_levels : int
         The number of levels.
     n_merged : int
-        How many labels share a level; 0 if none do.
+        How many labels share a level, or are a level of few rows; 0 if none are.
 
     Examples
     --------
@@ -202,7 +216,7 @@ def merge_rare_levels(counts: np.ndarray, n: int) -> tuple[np.ndarray, int, int]
     if len(counts) - is_rare.sum() + is_rare.any() > most:
         is_rare[np.argsort(-counts, kind="stable")[most - 1 :]] = True
     if is_rare.sum() < 2 or len(counts) <= 2:
-        return np.arange(len(counts)), len(counts), 0
+        return np.arange(len(counts)), len(counts), int(is_rare.sum() if len(counts) > 2 else 0)
     places = np.where(is_rare, (~is_rare).sum(), np.cumsum(~is_rare) - 1)
     return places, int((~is_rare).sum()) + 1, int(is_rare.sum())
 
@@ -220,5 +234,5 @@ def warn_of_merged(columns: dict[Any, int]) -> None:
     """Say in which columns rare labels share a level."""
     if columns:
         names = [f"{short_repr(key)} ({number:,})" for key, number in columns.items()]
-        message = f"Rare labels share a level in column(s) {list_names(names, 5)}."
+        message = f"Rare labels share a level, or say nothing, in column(s) {list_names(names, 5)}."
         warnings.warn(message, LeftOut, stacklevel=find_user_stacklevel())

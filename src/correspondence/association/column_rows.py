@@ -198,12 +198,12 @@ class PairTest:
 def read_rows(frame: Any, sample_weight: Any, cv: int, groups: Any, missing: str, random_state: int) -> MemoryRows:
     """Read a table in memory; see `associations` for the parameters."""
     n = count_observations(frame, "frame")
-    if n < max(MIN_ROWS, 2 * cv):
+    if sample_weight is None and n < max(MIN_ROWS, 2 * cv):
         raise ValueError(f"frame must have at least {max(MIN_ROWS, 2 * cv)} rows for {cv} folds, got {n}.")
-    columns, left_out = code_columns(frame)
+    weights, unit = None if sample_weight is None else check_weights(sample_weight, n, "sample_weight"), 1.0
+    columns, left_out = code_columns(frame, weights if weights is not None and are_whole(weights) else None)
     together, notes = read_groups(groups, frame, sample_weight)
     kept, more = select_rows(columns, missing, n)
-    weights, unit = None if sample_weight is None else check_weights(sample_weight, n, "sample_weight"), 1.0
     if weights is not None:
         if weights.sum() > MAX_TOTAL_WEIGHT:
             raise ValueError(
@@ -211,8 +211,8 @@ def read_rows(frame: Any, sample_weight: Any, cv: int, groups: Any, missing: str
                 "Divide it by a constant."
             )
         kept = repeat_rows(kept[weights[kept] > 0], weights)
-        is_whole = len(kept) and (weights[kept] == np.rint(weights[kept])).all()
-        weights = None if is_whole and weights.sum() <= MAX_REPEATED_ROWS else weights[kept]
+        is_repeated = len(kept) and are_whole(weights[kept]) and weights.sum() <= MAX_REPEATED_ROWS
+        weights = None if is_repeated else weights[kept]
     columns = [own.take_rows(kept) for own in columns]
     columns, left_out = leave_out_constants(columns, left_out)
     check_column_number(columns, left_out)
@@ -280,10 +280,15 @@ def select_rows(columns: list[CodedColumn], missing: str, n: int) -> tuple[np.nd
     return np.flatnonzero(~gone), (text,)
 
 
+def are_whole(weights: np.ndarray) -> bool:
+    """Tell whether weights are numbers of rows."""
+    return bool((weights == np.rint(weights)).all())
+
+
 def repeat_rows(rows: np.ndarray, weights: np.ndarray) -> np.ndarray:
     """Repeat rows as often as whole weights say; other weights stay weights."""
     own = weights[rows]
-    if (own != np.rint(own)).any() or own.sum() > MAX_REPEATED_ROWS:
+    if not are_whole(own) or own.sum() > MAX_REPEATED_ROWS:
         return rows
     return np.repeat(rows, own.astype(np.int64))
 

@@ -127,6 +127,8 @@ class SourceRows:
         The sums of products of all features.
     given : ndarray of shape (k, k)
         The number of rows in which both columns are given.
+    missing : {"average", "indicator"}
+        See `associations`.
     notes : tuple of str
         What was decided about the rows.
     """
@@ -137,6 +139,7 @@ class SourceRows:
     counts: list[np.ndarray]
     products: np.ndarray
     given: np.ndarray
+    missing: str
     notes: tuple[str, ...] = ()
 
     @property
@@ -204,7 +207,7 @@ def read_source_rows(X: Any, cv: int, missing: str, random_state: int) -> Source
             )
         add = partial(_sum_batch, readers, first, cv, random_state)
         sums: BatchSums = pairs.sums(add, _merge_sums, "pairs of columns")[0]
-    return _finish(columns, left_out, first, sums)
+    return _finish(columns, left_out, first, sums, missing)
 
 
 def _sketch_columns(total: int, table: Any, y: Any, start: int) -> list[dict[str, ColumnSketch]]:
@@ -373,6 +376,7 @@ def _finish(
     left_out: Mapping[Any, str],
     first: list[LevelFeatures],
     sums: BatchSums,
+    missing: str,
 ) -> SourceRows:
     """Make features orthonormal over all rows, as those of a sample nearly are, and turn the sums into theirs."""
     features, turns, means = [], [], []
@@ -392,4 +396,4 @@ def _finish(
     for own, total, size, made in zip(sums.products, totals, folds[0].sum(axis=1), products, strict=True):
         shift = np.outer(total, mean)
         made[:] = turn.T @ (own - shift - shift.T + size * np.outer(mean, mean)) @ turn
-    return SourceRows(columns, left_out, features, sums.counts, products, sums.given)
+    return SourceRows(columns, left_out, features, sums.counts, products, sums.given, missing)

@@ -43,8 +43,8 @@ Exit codes: as for analyze.""",
 @groups_option
 @click.option(
     "--missing",
-    type=click.Choice(["indicator", "average", "drop", "error"]),
-    default="indicator",
+    type=click.Choice(["average", "indicator", "drop", "error"]),
+    default="average",
     help="indicator takes a missing value for an answer of its own; with average it says nothing; drop leaves rows "
     "with one out; error refuses.",
 )
