@@ -133,9 +133,7 @@ def code_columns(frame: Any, repetitions: np.ndarray | None = None) -> tuple[lis
     return coded, left_out
 
 
-def code_column(
-    key: Any, column: Any, repetitions: np.ndarray | None = None
-) -> tuple[str, CodedColumn | None, int]:
+def code_column(key: Any, column: Any, repetitions: np.ndarray | None = None) -> tuple[str, CodedColumn | None, int]:
     """Return what a column is, its codes (None if it takes no part) and how many rare labels share a level."""
     where = f"Column {short_repr(key)} of frame"
     is_series = isinstance(column, nw.Series)
