@@ -2,6 +2,7 @@
 
 import numpy as np
 import pandas as pd
+import polars as pl
 import pytest
 import scipy.sparse as sp
 
@@ -87,6 +88,40 @@ def test_forms_of_a_table_give_the_same(topics):
     for table in (sp.csr_matrix(counts), co.Table(counts, range(120), vocabulary)):
         found = co.describe_groups(table, np.array(names))
         assert found.words["vtest"] == pytest.approx(from_texts.words["vtest"])
+
+
+def test_forms_of_texts_give_the_same(topics):
+    texts, names = topics
+    found = co.describe_groups(texts, names)
+    lists = [text.split() for text in texts]
+    forms = [
+        tuple(texts),
+        np.array(texts),
+        np.array(texts, dtype=object),
+        pd.Series(texts),
+        pl.Series(texts),
+        pd.DataFrame({"text": texts}),
+        pl.DataFrame({"text": texts}),
+        lists,
+        pd.Series(lists),
+        pl.Series(lists),
+    ]
+    for form in forms:
+        ours = co.describe_groups(form, names)
+        assert ours.words["vtest"] == pytest.approx(found.words["vtest"])
+        assert ours.documents["position"].tolist() == found.documents["position"].tolist()
+    rows = [list(row) for row in zip(names, names[::-1], strict=True)]  # lists of one length are the rows of a table
+    assert co.describe_groups(rows, names).variables["column"].tolist() == ["0", "1"]
+
+
+def test_short_texts_and_missing_ones_are_documents():
+    titles = pd.Series(["Heat", "Rain man", None, "Heat wave", "Rain"] * 2 + [f"Word{i}x" for i in range(20)])
+    groups = list("abcab") * 6
+    found = co.describe_groups(titles.to_frame("Title"), groups)
+    assert found.sizes.sum() == 30
+    assert found.totals.sum() == 32
+    with pytest.raises(ValueError, match="index"):
+        co.describe_groups(titles, pd.Series(groups, index=titles.index[::-1]))
 
 
 def test_words_hold_on_other_documents(topics):

@@ -25,10 +25,11 @@ from correspondence.data.column_kinds import ColumnKind, decide_column_kind
 from correspondence.data.column_reading import read_array_column, read_series, to_numbers
 from correspondence.data.column_summary import summarise_column
 from correspondence.data.readable_columns import NUMBER_KINDS
+from correspondence.describe.documents import find_documents
 from correspondence.describe.group_figures import GroupedRows, compare_groups
 from correspondence.describe.score_figures import compare_scores, count_rows, tabulate_scores
 from correspondence.describe.tested_columns import TestedColumn, read_tested_columns, warn_of_left_out
-from correspondence.describe.words import describe_words, is_counted
+from correspondence.describe.words import describe_words
 from correspondence.results.descriptions import GroupsDescription
 from correspondence.results.score_descriptions import ScoresDescription
 from correspondence.results.words import WordsDescription
@@ -104,10 +105,13 @@ def describe_groups(
     Sex = M (27 of 55 rows): nothing tells it from the others.
     """
     check_options(alpha, adjustment)
-    if is_counted(frame):
+    is_table = isinstance(by, str) and as_frame(frame, "frame") is not None
+    documents = None if is_table else find_documents(frame)
+    if documents is not None:
+        check_index(frame, by, ("frame", "by"))
         if sample_weight is not None:
             raise ValueError("sample_weight must be None for documents. Multiply the counts by the weights instead.")
-        return describe_words(frame, getattr(by, "labels_", by), held_out, alpha, adjustment, random_state)
+        return describe_words(documents, getattr(by, "labels_", by), held_out, alpha, adjustment, random_state)
     given = find_by(frame, by)
     weights = read_weights(sample_weight, len(given.column))
     rows = np.flatnonzero(given.find_known("by") & (weights > 0))

@@ -6,19 +6,17 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
-from sklearn.feature_extraction.text import CountVectorizer
 
 from correspondence._util.arguments import check_seed, is_number
 from correspondence._util.text import one_line, short_repr
 from correspondence.core.group_tests import adjust_pvalues, compute_log_pvalues, compute_vtests
 from correspondence.data.answers import MISSING_CODE, list_answers
-from correspondence.data.encoders.text import read_texts
-from correspondence.data.table import Table, as_table
+from correspondence.describe.documents import count_words
 from correspondence.describe.tested_columns import warn_of_left_out
 from correspondence.results.description_table import DescriptionTable
 from correspondence.results.words import WordsDescription
 
-__all__ = ["describe_words", "is_counted"]
+__all__ = ["describe_words"]
 
 MAX_CELLS = 500_000  # groups times words, from which on rare words are left out
 MIN_COUNT = 5  # a word that occurs fewer times is rare
@@ -44,27 +42,21 @@ class _Documents(NamedTuple):
         return _Documents(self.counts[rows], self.codes[rows], self.positions[rows])
 
 
-def is_counted(values: Any) -> bool:
-    """Tell whether values are documents: texts, a sparse matrix or a `Table`, rather than a frame of columns."""
-    is_list = isinstance(values, list | tuple) and len(values) > 0 and all(isinstance(v, str | None) for v in values)
-    return isinstance(values, Table) or sp.issparse(values) or is_list
-
-
 def describe_words(
-    values: Any, by: Any, held_out: Any, alpha: float, adjustment: str, random_state: int
+    documents: Any, by: Any, held_out: Any, alpha: float, adjustment: str, random_state: int
 ) -> WordsDescription:
     """Test which words each group uses more, or less, than all together; see `describe_groups`."""
-    table = read_documents(values)
+    table = count_words(documents)
     codes, groups = _read_groups(by, table.shape[0])
-    documents = _Documents(sp.csr_array(table.counts), codes, np.arange(len(codes)))
+    whole = _Documents(sp.csr_array(table.counts), codes, np.arange(len(codes)))
     if (codes == MISSING_CODE).any():
-        documents = documents.take_rows(np.flatnonzero(codes != MISSING_CODE))
-    documents, others = _split_documents(documents, held_out, random_state)
-    cells = documents.count_words(len(groups))
+        whole = whole.take_rows(np.flatnonzero(codes != MISSING_CODE))
+    used, others = _split_documents(whole, held_out, random_state)
+    cells = used.count_words(len(groups))
     kept = _find_common_words(cells)
     words = np.array([one_line(word) for word in table.columns[kept].tolist()], dtype=object)
     columns = _test_words(cells[:, kept], cells.sum(axis=1))
-    columns["documents"] = _count_documents(documents, kept, len(groups))
+    columns["documents"] = _count_documents(used, kept, len(groups))
     if others is not None:
         seen = others.count_words(len(groups))
         tested = _test_words(seen[:, kept], seen.sum(axis=1))
@@ -73,26 +65,14 @@ def describe_words(
     vtests[:, kept] = columns["vtest"]
     return WordsDescription(
         groups,
-        np.bincount(documents.codes, minlength=len(groups)),
+        np.bincount(used.codes, minlength=len(groups)),
         cells.sum(axis=1),
         _sort_words(columns, words, groups, adjustment),
-        _rank_documents(documents, cells, vtests, table.rows, groups),
+        _rank_documents(used, cells, vtests, table.rows, groups),
         alpha,
         adjustment,
         0 if others is None else len(others.codes),
     )
-
-
-def read_documents(values: Any) -> Table:
-    """Return the counts of words in documents: a table as it is, and the words of texts counted."""
-    if isinstance(values, Table) or not isinstance(values, list | tuple):
-        return as_table(values, "frame")
-    counter = CountVectorizer(dtype=np.float64)
-    try:
-        counts = counter.fit_transform(read_texts(values, "frame"))
-    except ValueError:
-        raise ValueError("frame must have texts with words of two letters or more, got none.") from None
-    return Table(sp.csr_array(counts), np.arange(len(values)), counter.get_feature_names_out(), named=False)
 
 
 def _read_groups(by: Any, n: int) -> tuple[np.ndarray, np.ndarray]:
