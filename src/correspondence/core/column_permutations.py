@@ -67,6 +67,11 @@ class PermutableColumns:
         return [np.flatnonzero(own) for own in self.given.T]
 
     @cached_property
+    def blocks(self) -> list[np.ndarray]:
+        """The features of each column in an array of their own, from which rows are taken faster."""
+        return [np.ascontiguousarray(self.rows[:, part]) for part in self.parts]
+
+    @cached_property
     def is_own(self) -> np.ndarray:
         """Which pairs of features belong to the same column."""
         owner = np.repeat(np.arange(len(self.parts)), [part.stop - part.start for part in self.parts])
@@ -78,9 +83,11 @@ class PermutableColumns:
 
     def permute(self, rng: np.random.Generator) -> np.ndarray:
         """Return the features after a permutation of the known values of each column."""
-        permuted = self.rows.copy()
-        for part, known in zip(self.parts, self.known, strict=True):
-            permuted[known, part] = self.rows[rng.permutation(known), part]
+        permuted = np.empty_like(self.rows)
+        for part, block, known in zip(self.parts, self.blocks, self.known, strict=True):
+            order = np.arange(len(block))
+            order[known] = rng.permutation(known)
+            permuted[:, part] = block.take(order, axis=0)
         return permuted
 
 
