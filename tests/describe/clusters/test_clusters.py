@@ -16,6 +16,7 @@ from correspondence.describe.clusters.evidence import find_best_number
 from correspondence.describe.clusters.partition import DistinctPoints
 from correspondence.describe.clusters.reading import read_points
 from correspondence.describe.clusters.references import AnswersOfOneCloud, OneModeCloud, choose_reference
+from correspondence.describe.clusters.sentences import explain_no_clusters
 from correspondence.results.clusters import ClusterAgreement
 
 
@@ -319,6 +320,38 @@ def test_few_rows_are_said_to_be_too_few():
         warnings.simplefilter("error")  # a number that was given needs no warning
         clusters = co.Clusters(3, n_resamples=10).fit(ca)
     assert "few rows" in clusters.summary()
+
+
+def test_the_warning_about_few_rows_claims_no_more_than_the_summary():
+    est = fit_numbers(np.random.default_rng(0).normal(size=(19, 3)))
+    with pytest.warns(co.NothingFound, match=r"few rows \(19\)") as caught:
+        summary = co.Clusters(n_resamples=5).fit(est).summary()
+    assert "few rows (19)" in summary
+    assert "one cloud" not in summary + str(caught[0].message)
+
+
+def test_the_figure_that_decides_is_told_with_yes_and_no(found):
+    own = found.agreement_.n_clusters == found.n_clusters_
+    assert f"{int(100 * found.agreement_.held_out[own][0])} % of the pairs" in found.summary()
+    with pytest.warns(co.NothingFound, match="one cloud"):
+        none = co.Clusters(n_resamples=5).fit(fit_numbers(np.random.default_rng(0).normal(size=(40, 3))))
+    assert f"at best {int(100 * none.agreement_.held_out.max())} % (with" in none.summary()
+    assert "80 % are needed" in none.summary()
+
+
+@pytest.mark.parametrize(
+    ("held_out", "chance", "pvalue", "words"),
+    [
+        ((0.61, 0.3), (0.6, 0.3), 0.5, ("at best 61 % (with 2 clusters)", "80 % are needed")),
+        ((0.97, 0.85), (0.95, 0.8), 0.05, ("at best 97 % (with 2 clusters)", "95 % are in a cloud without clusters")),
+        ((0.3, 0.97), (0.4, 0.4), 0.5, ("at best 97 % (with 3 clusters)", "some clouds without clusters")),
+    ],
+)
+def test_why_there_are_no_clusters(held_out, chance, pvalue, words):
+    values = [np.array(own) for own in (held_out, chance, (0.0, 0.0), (pvalue, pvalue))]
+    agreement = ClusterAgreement(np.array([2, 3]), *values)
+    assert find_best_number(agreement) is None
+    assert all(part in explain_no_clusters(agreement) for part in words)
 
 
 def test_tables_that_are_not_in_memory(tmp_path):

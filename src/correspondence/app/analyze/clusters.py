@@ -107,7 +107,7 @@ def add_clusters(analysis: Any, number: str | int, seed: int) -> Any:
 def extend_analysis(analysis: Any, found: FileClusters, notes: list[str]) -> Any:
     """Return the analysis with the clusters, their sentences, and remarks that the sentences do not make."""
     sentences = [*analysis.sentences, *found.sentences]
-    told = [note for note in notes if "There are no clusters" not in note and note not in analysis.notes]
+    told = [note for note in notes if "the rule of gains" not in note and note not in analysis.notes]
     return replace(analysis, clusters=found, sentences=sentences, notes=(*analysis.notes, *told))
 
 

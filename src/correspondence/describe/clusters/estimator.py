@@ -25,6 +25,12 @@ from correspondence.describe.clusters.partition import DistinctPoints, Hierarchy
 from correspondence.describe.clusters.reading import SIDES, LabelledPoints, find_side, place_values, read_points
 from correspondence.describe.clusters.references import Reference, choose_reference
 from correspondence.describe.clusters.resampling import Sample
+from correspondence.describe.clusters.sentences import (
+    NO_CLUSTERS,
+    explain_no_clusters,
+    explain_number,
+    say_too_few_rows,
+)
 from correspondence.describe.groups import describe_groups
 from correspondence.results.descriptions import GroupsDescription
 
@@ -33,7 +39,6 @@ __all__ = ["Clusters"]
 MIN_GAIN_CLUSTERS, MAX_GAIN_CLUSTERS = 3, 10  # HCPC's choice of a number is among these
 MAX_SIZES_SHOWN = 10
 MIN_ROWS_TO_CONFIRM = 20  # in halves of fewer rows clusters have too few members
-NO_CLUSTERS = "There are no clusters that held-out rows confirm: the rows are one cloud, cut in pieces."
 
 
 class Clusters(ClusterMixin, BaseEstimator):
@@ -210,7 +215,7 @@ class Clusters(ClusterMixin, BaseEstimator):
         n_wanted = 2 if isinstance(self.n_clusters, str) else self.n_clusters
         hierarchy = Hierarchy.from_points(data, self.max_rows_for_tree, random_state, n_wanted)
         self._set_tree(hierarchy, len(usable))
-        kept = points.take_points(usable)
+        kept, self._n_compared = points.take_points(usable), int(usable.sum())
         sample = Sample(kept.coordinates, kept.weights, self.consolidate)
         reference = choose_reference(est, self._side, points, usable) if self.n_resamples else None
         self.agreement_ = None if reference is None else assess_numbers(sample, reference, random_state)
@@ -232,7 +237,9 @@ class Clusters(ClusterMixin, BaseEstimator):
         if self.n_clusters == "auto" and best is not None:
             return best
         if self.n_clusters == "auto":
-            message = f"{NO_CLUSTERS} Their number is that of the rule of gains."
+            n = self._n_compared
+            why = NO_CLUSTERS if n >= MIN_ROWS_TO_CONFIRM else say_too_few_rows(n)
+            message = f"{why} Their number is that of the rule of gains."
             warnings.warn(message, NothingFound, stacklevel=find_user_stacklevel())
         return int(self.gain_numbers_[self.quotients_.argmin()]) if len(self.quotients_) else 2
 
@@ -370,7 +377,7 @@ class Clusters(ClusterMixin, BaseEstimator):
             The number and the sizes of the clusters, and the share of the inertia between them.
         """
         check_is_fitted(self)
-        return " ".join(self._list_sentences())
+        return " ".join(filter(None, self._list_sentences()))
 
     def _list_sentences(self) -> list[str]:
         sizes = ", ".join(f"{size:,}" for size in self.sizes_[:MAX_SIZES_SHOWN])
@@ -378,7 +385,7 @@ class Clusters(ClusterMixin, BaseEstimator):
         share = self.between_[0] / self.total_inertia_
         between = f"{100 * share:.0f} % of the inertia lies between them."
         found = [f"{self.n_clusters_} clusters of {sizes}{more} rows; {between}"]
-        if self.has_clusters_ is None:
+        if self.agreement_ is None:
             return found
         stability = "Resamples have too few different rows for so many clusters."
         if np.isfinite(self.stability_).any():
@@ -386,21 +393,11 @@ class Clusters(ClusterMixin, BaseEstimator):
             spread = least if least == most else f"{least} to {most}"
             stability = f"Resamples find them again with a stability of {spread}, "
             stability += f"where a cloud without clusters has {self.chance_:.2f} on average."
-        if not self.has_clusters_ and len(self.labels_) < MIN_ROWS_TO_CONFIRM:
-            why = f"So few rows ({len(self.labels_)}) cannot be divided into halves that would confirm clusters."
-            return [*found, why, stability]
-        if not self.has_clusters_:
-            return [*found, NO_CLUSTERS, stability]
-        return [*found, stability, *self._praise_number()]
-
-    def _praise_number(self) -> list[str]:
-        assert self.agreement_ is not None
-        own = np.flatnonzero(self.agreement_.n_clusters == self.n_clusters_)
-        if not len(own):
-            return []
-        held_out, chance = (100 * part[own[0]] for part in (self.agreement_.held_out, self.agreement_.chance))
-        told = f"Half of the rows predicts {held_out:.0f} % of what the other half puts together"
-        return [f"{told} (chance {chance:.0f} %)."]
+        if self.has_clusters_:
+            return [*found, stability, explain_number(self.agreement_, self.n_clusters_)]
+        if self._n_compared < MIN_ROWS_TO_CONFIRM:
+            return [*found, say_too_few_rows(self._n_compared), stability]
+        return [*found, NO_CLUSTERS, explain_no_clusters(self.agreement_), stability]
 
     def __repr__(self, N_CHAR_MAX: int = 700) -> str:  # scikit-learn calls it by this name
         text = super().__repr__(N_CHAR_MAX)
