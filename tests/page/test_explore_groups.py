@@ -6,6 +6,7 @@ import json
 import re
 
 import numpy as np
+import pandas as pd
 import pytest
 from browser import opened
 from surveys import make_survey
@@ -131,4 +132,55 @@ def test_small_hostile_and_missing_groups(tmp_path):
         seen.page.wait_for_selector("html[data-ready=yes]")
         assert "fewer than 3 members: one" in seen.page.inner_text("#note")
         assert len(seen.page.evaluate(SHAPES, "confidence")) == len(HOSTILE) + 2
+    assert seen.problems == []
+
+
+def list_columns(data):
+    return [column["name"] for column in data["clouds"][0]["columns"]]
+
+
+def test_a_question_that_is_the_groups_is_one_column(tmp_path):
+    frame, _ = survey_of()
+    frame.loc[::9, "drink"] = None
+    mca = co.MCA().fit(frame)
+    for groups in (frame["drink"], frame["drink"].to_numpy()):
+        data = data_of(co.explore(mca, path=tmp_path / "p.html", groups=groups))
+        assert list_columns(data) == ["often", "sugar", "drink"]
+        assert data["many"]["grouping"]["column"] == 2
+    other = frame["drink"].where(np.arange(200) > 3, "tea")
+    data = data_of(co.explore(mca, path=tmp_path / "p.html", groups=other))
+    assert list_columns(data) == ["often", "drink", "sugar", "drink"]
+
+
+def test_answers_to_several_questions_carry_the_names_of_these(tmp_path):
+    hands = [["Left", "Right", "Neither"][i] for i in RNG.integers(0, 3, 60)]
+    frame = pd.DataFrame({"Clap": hands, "Fold": hands[::-1], "Sex": ["f", "m"] * 30})
+    texts = data_of(co.explore(co.MCA().fit(frame), path=tmp_path / "p.html"))["clouds"][1]["texts"]
+    assert {"Clap: Left", "Fold: Left", "f"} <= set(texts)
+    assert len(set(texts)) == len(texts)
+
+
+@pytest.mark.slow
+def test_an_answer_that_is_a_group_has_one_name(tmp_path):
+    kind = np.repeat(["Adelie", "Chinstrap", "Gentoo"], 30)
+    frame = pd.DataFrame(RNG.normal(size=(90, 3)) + 3 * np.eye(3)[np.repeat(range(3), 30)], columns=list("abc"))
+    frame["Species"] = kind
+    path = co.explore(co.MixedCA(2).fit(frame), path=tmp_path / "p.html", groups=frame["Species"])
+    with opened(path, **WIDE) as seen:
+        seen.page.wait_for_selector("html[data-ready=yes]")
+        assert seen.page.locator("#paint option", has_text="Species").count() == 1
+        write = """() => {
+            const texts = [], own = CanvasRenderingContext2D.prototype.fillText;
+            CanvasRenderingContext2D.prototype.fillText = function (text, ...at) {
+                texts.push([text, ...at].join());
+                own.call(this, text, ...at);
+            };
+            explorer.plane.paint();
+            CanvasRenderingContext2D.prototype.fillText = own;
+            return [...new Set(texts)].map(text => text.split(",")[0]);  // some are written again over what covers them
+        }"""
+        texts = seen.page.evaluate(write)
+        assert [texts.count(name) for name in np.unique(kind)] == [1, 1, 1]
+        seen.page.select_option("#paint", "-1")
+        assert [seen.page.evaluate(write).count(name) for name in np.unique(kind)] == [1, 1, 1]
     assert seen.problems == []

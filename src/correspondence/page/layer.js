@@ -1,6 +1,7 @@
 /* What is drawn above the points: axes, boundaries, pictures, labels that do not cover each other, rings. */
 
 const FONT = "system-ui, sans-serif";
+const NEAR_MEAN = 40;  // pixels from the mean of a group to an answer that shares its label
 
 class Layer {
   constructor(page) {
@@ -71,6 +72,7 @@ class Layer {
      over all that is drawn until then. */
   drawGroups(context, taken) {
     const { plane } = this, names = [], font = `700 14px ${FONT}`;
+    this.told = new Set();
     for (const { name, colour, mean, ellipse, hull } of this.page.groupShapes()) {
       const ink = this.page.readable(colour);
       context.beginPath();
@@ -83,12 +85,20 @@ class Layer {
       context.stroke();
       const [x, y] = plane.toScreen(...mean), text = short(name, 32), width = this.measure(context, font, text);
       if (!(x === x) || this.page.isNamed(name)) continue;
-      const corners = [[x - width / 2, y - 8], [x - width / 2, y - 24], [x - width / 2, y + 8], [x + 10, y - 8], [x - 10 - width, y - 8]];
+      const twin = this.nearAnswer(name, x, y);
+      const corners = twin < 0 ? [[x - width / 2, y - 8], [x - width / 2, y - 24], [x - width / 2, y + 8], [x + 10, y - 8], [x - 10 - width, y - 8]]
+        : around(plane.at(twin), [x, y], width);
       const style = { font, colour: css(this.page.text(ink)), align: "left", halo: this.style.paper };
       const box = this.writeText(context, text, corners, width, style, taken);
+      if (box && twin >= 0) this.told.add(twin);  // the name of the group says what the answer is
       if (box) names.push(() => write(context, text, box[0] + 2, box[1] + 8, style));
     }
     return names;
+  }
+  /* The answer that has the name of a group, if it is drawn near its mean; otherwise -1. */
+  nearAnswer(name, x, y) {
+    const i = this.page.answerOf(name), [left, top] = i < 0 ? [NaN, NaN] : this.plane.at(i);
+    return i >= 0 && this.plane.isShown(i) && Math.hypot(left - x, top - y) < NEAR_MEAN ? i : -1;
   }
   drawBoundaries(context) {
     const { boundaries, boundary_points, classes, kept } = this.model.data, [first, second] = this.page.axes;
@@ -243,7 +253,7 @@ class Layer {
   /* Label beside its point, if there is room on one side of it. */
   writeLabel(context, i, taken, isWanted) {
     const { plane, model } = this;
-    if (!plane.isShown(i) || !plane.isInside(plane.at(i), 4)) return false;
+    if (this.told.has(i) || !plane.isShown(i) || !plane.isInside(plane.at(i), 4)) return false;
     const [cloud, j] = model.find(i), [x, y] = plane.at(i), text = short(cloud.texts ? cloud.texts[j] : model.label(i), 32);
     const isHeavy = cloud.role === "y" || isOfColumns(cloud.role) || isWanted;
     const font = `${isHeavy ? "600 " : ""}${cloud.role === "y" ? 13 : 12}px ${FONT}`;

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict, replace
 from typing import Any
@@ -48,6 +49,7 @@ MAX_PAIRED_ANSWERS = 300  # of which the page knows how often each goes with eac
 MAX_NAMED_COLUMNS = 3  # in a sentence about an axis
 MAX_PARTIAL_POINTS = 100_000  # rows as groups of columns see them
 N_ROW_COLOURS = 20
+NO_ANSWER = "\N{EN DASH}"
 MIN_ROWS_TO_HOLD_OUT = 20
 MAX_CELLS_TO_HOLD_OUT = 200_000  # of the table, up to which axes are fitted again to parts of the rows
 
@@ -66,13 +68,31 @@ def make_column_clouds(
     if grouping is not None:
         own = grouping.codes[rows.points.rows]
         codes = np.where(own < 0, len(grouping.names), own).astype(np.uint32)
-        rows = replace(rows, columns=[*rows.columns, Column(group_name, codes, [*to_texts(grouping.names), MISSING])])
+        rows = add_group_column(rows, Column(group_name, codes, [*to_texts(grouping.names), MISSING]))
     clouds = [rows, _make_answer_cloud(scene.answers, est, names[1], "y", d)]
     if scene.supplementary is not None:
         clouds.append(_make_answer_cloud(scene.supplementary, est, f"supplementary {names[1]}", "ys", d))
     if scene.supplementary_rows is not None:
         clouds.append(_make_passive_rows(scene.supplementary_rows, f"supplementary {names[0]}"))
     return clouds
+
+
+def add_group_column(rows: Cloud, groups: Column) -> Cloud:
+    """Add the groups to the columns of the rows, last, and in the place of a column that says the same."""
+    twins = [column.name for column in rows.columns if is_same_column(column, groups)]
+    others = [column for column in rows.columns if column.name not in twins]
+    return replace(rows, columns=[*others, replace(groups, name=twins[0]) if twins else groups])
+
+
+def is_same_column(column: Column, groups: Column) -> bool:
+    """Tell whether a column has the names of the groups as its labels, row by row, however it writes missing ones."""
+    texts = []
+    for labels, codes in ((column.labels, column.values), (groups.labels, groups.values)):
+        if labels is None:
+            return False
+        known = ["" if label in (MISSING, NO_ANSWER) else label for label in labels]
+        texts.append(np.array(known, dtype=object)[codes])
+    return bool((texts[0] == texts[1]).all())
 
 
 def name_groups(groups: Any) -> str:
@@ -103,7 +123,7 @@ def _list_row_values(est: Any, scene: ManyColumnsScene, X: Any) -> list[Column]:
     for column, array in zip(columns, arrays, strict=True):
         own = array[scene.rows.rows]
         if isinstance(column, LabelColumn):
-            answers = [*to_texts(column.answers), "\N{EN DASH}"]  # the last is for missing ones, whose code is negative
+            answers = [*to_texts(column.answers), NO_ANSWER]  # the last is for missing ones, whose code is negative
             codes = np.where(own < 0, len(answers) - 1, own).astype(np.uint32)
             values.append(Column(str(column.name), codes, answers))
         else:
@@ -141,8 +161,15 @@ def _make_answer_cloud(answers: AnswerPoints | None, est: Any, name: str, role: 
         row_shares=answers.shares[kept] if np.isfinite(counts).all() else None,
         contributions=points.contributions[kept] if is_active else None,
         cos2=points.cos2[kept],
-        short_labels=to_texts(answers.texts[kept]),
+        short_labels=to_texts(write_short_answers(answers)[kept]),
     )
+
+
+def write_short_answers(answers: AnswerPoints) -> np.ndarray:
+    """Write answers, after their variable where another has the same; a page has no legend beside the points."""
+    times = Counter(answers.answers)
+    is_shared = np.array([times[answer] > 1 for answer in answers.answers], dtype=bool)
+    return np.where(is_shared, answers.full_texts, answers.texts)
 
 
 def _make_passive_rows(points: Points, name: str) -> Cloud:

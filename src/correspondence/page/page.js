@@ -141,6 +141,17 @@ class Page {
     const y = this.model.role("y");
     return !this.model.data.many && !!y.named && y.labels.includes(name);
   }
+  /* The answer that is a group of the rows; -1 if there is none. */
+  answerOf(name) {
+    const { data } = this.model, column = data.many && this.model.role("x").columns[Number($("paint").value)];
+    for (const cloud of column ? this.model.clouds.filter(({ role }) => role === "y" || role === "ys") : []) {
+      for (let j = 0; j < cloud.n; j++) {
+        const said = new Map(this.model.values(cloud, j));
+        if (said.get("variable") === column.name && said.get("answer") === name) return cloud.start + j;
+      }
+    }
+    return -1;
+  }
   describeGroups() {
     const kind = $("shapes").value, small = this.groupShapes().filter(({ ellipse }) => ellipse === null).map(({ name }) => short(name, 28));
     if (!kind || !this.grouping || this.axes[1] < 0) return [];
