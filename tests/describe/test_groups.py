@@ -181,6 +181,14 @@ def test_a_series_of_the_frame_and_clusters_are_groups():
     assert found.sizes.tolist() == np.bincount(clusters.labels_).tolist()
 
 
+def test_labels_without_a_name_say_what_they_are():
+    frame = co.datasets.load_poison().drop("Sick", "Age", "Time")
+    codes, names = np.arange(55) % 2, [f"cluster {i % 2 + 1}" for i in range(55)]
+    assert co.describe_groups(frame, codes).write_name(0) == "group 0 (28 of 55 rows)"
+    assert co.describe_groups(frame, names).write_name(0) == "cluster 1 (28 of 55 rows)"
+    assert co.describe_groups(frame, pl.Series("part", names)).write_name(0).startswith("part = cluster 1")
+
+
 def test_held_out_rows_stand_beside(rng):
     n = 400
     group = rng.integers(2, size=n)

@@ -140,6 +140,9 @@ def test_bad_input_is_one_sentence(topics):
         (texts, names[:3], {}, "by"),
         (texts, "topic", {}, "by"),
         (texts, ["a"] * 120, {}, "by"),
+        (texts, np.arange(120) / 4, {}, "by"),
+        (texts, pd.Series(np.arange(120) % 60 + 1900), {}, "by"),
+        (texts, names, {"held_out": (texts, names)}, "held_out"),
         (["!", "?"], ["a", "b"], {}, "frame"),
         (texts, names, {"held_out": 2}, "held_out"),
         (texts, names, {"sample_weight": np.ones(120)}, "sample_weight"),
@@ -148,6 +151,8 @@ def test_bad_input_is_one_sentence(topics):
         with pytest.raises(ValueError, match=rf"\b{argument}\b") as error:
             co.describe_groups(values, by, **options)
         assert "\n" not in str(error.value)
+    assert len(co.describe_groups(texts, np.arange(120) % 20).groups) == 20  # clusters
+    assert len(co.describe_groups(texts, np.arange(120) % 4 / 2).groups) == 4
     with pytest.warns(co.LeftOut, match="by"):
         assert co.describe_groups(texts, [None, *names[1:]]).sizes.sum() == 119
 

@@ -60,5 +60,7 @@ def test_bad_input_is_one_sentence():
     ):
         with pytest.raises(ValueError, match=r"\bca\b"):
             co.axis_tests(ca)
+    with pytest.raises(ValueError, match=r"\bca\b.*Fit CA"):
+        co.axis_tests(pd.DataFrame({"a": [1, 2], "b": [3, 1]}))
     with pytest.raises(ValueError, match="n_permutations"):
         co.axis_tests(co.CA().fit(table), -1)

@@ -28,9 +28,14 @@ from correspondence.data.readable_columns import NUMBER_KINDS
 from correspondence.describe.documents import find_documents
 from correspondence.describe.group_figures import GroupedRows, compare_groups
 from correspondence.describe.score_figures import compare_scores, count_rows, tabulate_scores
-from correspondence.describe.tested_columns import TestedColumn, read_tested_columns, warn_of_left_out
+from correspondence.describe.tested_columns import (
+    TestedColumn,
+    are_cluster_numbers,
+    read_tested_columns,
+    warn_of_left_out,
+)
 from correspondence.describe.words import describe_words
-from correspondence.results.descriptions import GroupsDescription
+from correspondence.results.descriptions import NAMELESS, GroupsDescription
 from correspondence.results.score_descriptions import ScoresDescription
 from correspondence.results.words import WordsDescription
 
@@ -203,7 +208,7 @@ def find_by(frame: Any, by: Any, kind: ColumnKind | None = None) -> By:
     if len(column) != n:
         raise ValueError(f"by must have one label for each of the {n} rows of frame, got {len(column)}.")
     own_name = series.name if isinstance(series, nw.Series) else None
-    return make_by(one_line(own_name) if isinstance(own_name, str) and own_name else "group", None, column, kind)
+    return make_by(one_line(own_name) if isinstance(own_name, str) and own_name else NAMELESS, None, column, kind)
 
 
 def _find_own_name(table: nw.DataFrame | None, by: Any) -> Any:
@@ -221,7 +226,7 @@ def make_by(name: str, key: Any, column: Any, kind: ColumnKind | None) -> By:
         return By(name, key, column, kind)
     kind = decide_column_kind(name, summarise_column(values), len(values), is_alone=True)
     made = By(name, key, column, kind)
-    if key is None and values.dtype.kind == "i" and _are_consecutive(values):  # labels of clusters
+    if key is None and are_cluster_numbers(values):  # labels of clusters
         made = By(name, key, column, ColumnKind("label"))
     if made.is_number:
         return made
@@ -243,13 +248,6 @@ def check_several_groups(by: By) -> None:
 def _read_values(key: Any, column: Any) -> np.ndarray:
     is_series = isinstance(column, nw.Series)
     return read_series(column, "by", key) if is_series else read_array_column(column, "by")
-
-
-def _are_consecutive(values: np.ndarray) -> bool:
-    """Say whether whole numbers are those of clusters: all from the smallest to the largest occur, and often."""
-    different = np.unique(values)
-    low, high = int(different[0]), int(different[-1])
-    return len(different) == high - low + 1 and low in (-1, 0, 1) and 2 * len(different) <= len(values)
 
 
 def read_weights(sample_weight: Any, n: int) -> np.ndarray:
@@ -295,7 +293,7 @@ def split_rows(
 def _draw_rows(whole: DescribedRows, share: float, random_state: int) -> tuple[DescribedRows, DescribedRows]:
     """Draw this share of the rows of each group; those of a number, of all rows."""
     if not 0 < share < 1:
-        raise ValueError(f"held_out must be a share between 0 and 1, or other rows, got {share:g}.")
+        raise ValueError(f"held_out must be a share of the rows between 0 and 1, or other rows, got {share:g}.")
     n = len(whole.weights)
     codes = np.zeros(n, dtype=int) if whole.by.is_number else whole.by.labels.codes
     order = np.lexsort((check_seed(random_state).random(n), codes))

@@ -21,7 +21,14 @@ from correspondence.data.column_reading import read_array_column, read_series, t
 from correspondence.data.column_summary import summarise_column
 from correspondence.data.readable_columns import NUMBER_KINDS, make_column
 
-__all__ = ["TestedColumn", "leave_out_useless", "read_tested_column", "read_tested_columns", "warn_of_left_out"]
+__all__ = [
+    "TestedColumn",
+    "are_cluster_numbers",
+    "leave_out_useless",
+    "read_tested_column",
+    "read_tested_columns",
+    "warn_of_left_out",
+]
 
 LABEL_KINDS = ("label", "boolean")
 
@@ -144,6 +151,15 @@ def leave_out_useless(read: Sequence[TestedColumn]) -> list[TestedColumn]:
 
 def _explain_useless(column: TestedColumn) -> str:
     return {"id": "names of rows", "empty": "no value"}.get(column.kind.kind, "one value only")
+
+
+def are_cluster_numbers(values: np.ndarray) -> bool:
+    """Say whether values are numbers of clusters: whole ones, of which all from 0 or 1 occur, and often."""
+    if values.dtype.kind != "i" or not len(values):
+        return False
+    different = np.unique(values)
+    low, high = int(different[0]), int(different[-1])
+    return len(different) == high - low + 1 and low in (-1, 0, 1) and 2 * len(different) <= len(values)
 
 
 def warn_of_left_out(message: str) -> None:

@@ -11,8 +11,12 @@ from correspondence._util.arguments import check_seed, is_number
 from correspondence._util.text import one_line, short_repr
 from correspondence.core.group_tests import adjust_pvalues, compute_log_pvalues, compute_vtests
 from correspondence.data.answers import MISSING_CODE, list_answers
+from correspondence.data.column_kinds import decide_column_kind
+from correspondence.data.column_reading import read_array_column
+from correspondence.data.column_summary import summarise_column
+from correspondence.data.readable_columns import NUMBER_KINDS
 from correspondence.describe.documents import count_words
-from correspondence.describe.tested_columns import warn_of_left_out
+from correspondence.describe.tested_columns import are_cluster_numbers, warn_of_left_out
 from correspondence.results.description_table import DescriptionTable
 from correspondence.results.words import WordsDescription
 
@@ -22,6 +26,7 @@ MAX_CELLS = 500_000  # groups times words, from which on rare words are left out
 MIN_COUNT = 5  # a word that occurs fewer times is rare
 MIN_WORDS_OF_DOCUMENT = 10  # shorter documents are not typical of anything, if there are longer ones
 DOCUMENTS_PER_GROUP = 5
+MAX_NUMBERS_AS_GROUPS = 10  # different numbers; more are measured
 
 
 class _Documents(NamedTuple):
@@ -81,6 +86,8 @@ def _read_groups(by: Any, n: int) -> tuple[np.ndarray, np.ndarray]:
         raise ValueError(f"by must have a label for each of the {n} rows of frame, got {got}.")
     column = by if isinstance(by, np.ndarray) else np.array(list(by), dtype=object)
     codes, different, _ = list_answers(column, "by")
+    if len(different) > MAX_NUMBERS_AS_GROUPS and _are_numbers(column):
+        raise ValueError(f"by must be groups, got {len(different):,} different numbers. Cut them into ranges.")
     if len(different) < 2:
         raise ValueError(f"by must have at least two groups, got {len(different)}. Choose other labels.")
     if (codes == MISSING_CODE).any():
@@ -90,12 +97,19 @@ def _read_groups(by: Any, n: int) -> tuple[np.ndarray, np.ndarray]:
     return codes.astype(np.int64), np.array([one_line(group) for group in different.tolist()], dtype=object)
 
 
+def _are_numbers(column: np.ndarray) -> bool:
+    values = read_array_column(column, "by")
+    kind = decide_column_kind("by", summarise_column(values), len(values), is_alone=True).kind
+    return kind in NUMBER_KINDS and not are_cluster_numbers(values)
+
+
 def _split_documents(documents: _Documents, held_out: Any, seed: int) -> tuple[_Documents, _Documents | None]:
     if held_out is None:
         return documents, None
     n = len(documents.codes)
     if not is_number(held_out) or not 0 < held_out * n < n - 1:
-        raise ValueError(f"held_out must be a share of the documents between 0 and 1, got {short_repr(held_out)}.")
+        got = short_repr(held_out) if np.ndim(held_out) == 0 else type(held_out).__name__
+        raise ValueError(f"held_out must be a share of the documents between 0 and 1, got {got}.")
     order = check_seed(seed).permutation(n)
     m = max(1, round(held_out * n))
     return documents.take_rows(np.sort(order[m:])), documents.take_rows(np.sort(order[:m]))

@@ -34,7 +34,8 @@ class AxisTests(FrameResult):
     malinvaud_pvalues : ndarray of shape (d,)
         The p-values of the chi-square distribution. With rare labels they are far too small.
     pvalues : ndarray of shape (d,)
-        Those of `permutation_test`, which hold their level; NaN for a table of weights.
+        Those of `permutation_test`, which hold their level; NaN for a table of weights. After a p-value above 0.5
+        later axes are not tested, and theirs is 1.
     n : float
         The total of the table.
     least_expected : float

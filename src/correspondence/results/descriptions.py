@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 
 from correspondence._util.arguments import read_only
+from correspondence._util.text import one_line
+from correspondence.data.readable_columns import is_bare_number
 from correspondence.results.description_table import DescriptionTable, list_rows, name_category
 from correspondence.results.effect_texts import format_category, format_count, format_number, format_share
 from correspondence.results.points import FrameResult
@@ -16,6 +18,7 @@ from correspondence.results.points import FrameResult
 __all__ = ["GroupsDescription"]
 
 MAX_GROUPS_LISTED = 10
+NAMELESS = "group"  # what labels without a name are called
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -122,7 +125,10 @@ class GroupsDescription(FrameResult):
         str
             The beginning of a sentence.
         """
-        name = format_category(self.by, "label", str(self.groups[i]))
+        label = str(self.groups[i])
+        # Labels without a name of their own, such as "cluster 1", say what they are, unless they are numbers.
+        is_told = self.by == NAMELESS and not is_bare_number(label)
+        name = one_line(label, 60) if is_told else format_category(self.by, "label", label)
         return f"{name} ({format_count(self.sizes[i])} of {format_count(self.n)} rows)"
 
     def write_predicate(self, i: int, most: int = 3) -> str:

@@ -64,7 +64,8 @@ def axis_tests(ca: Any, n_permutations: int = 999, *, random_state: int = 0) -> 
 def _check_table(ca: Any) -> None:
     """Refuse what is not the exact analysis of a whole table."""
     if not getattr(ca, "_takes_tables", False):
-        raise ValueError(f"ca must be a fitted CA, got {type(ca).__name__}. Use permutation_test for other estimators.")
+        advice = "Use permutation_test for other estimators" if hasattr(ca, "fit") else "Fit CA() to the table first"
+        raise ValueError(f"ca must be a fitted CA, got {type(ca).__name__}. {advice}.")
     check_is_fitted(ca)
     if ca.subset_rows is not None or ca.subset_columns is not None:
         raise ValueError("ca must be of a whole table, got one of a subset. Fit it without subset_rows and columns.")
