@@ -73,7 +73,7 @@ class OneModeCloud:
     def draw_points(self, n: int, random_state: np.random.Generator) -> np.ndarray:
         """Draw n points: each direction is drawn on its own."""
         d = self.scores.shape[1]
-        rows = random_state.choice(len(self.scores), (n, d), p=self.shares)
+        rows = np.column_stack([_draw_evenly(self.shares, n, random_state) for _ in range(d)])
         drawn = np.take_along_axis(self.scores, rows, axis=0)
         drawn += self.bandwidths * random_state.normal(size=(n, d))
         return self.moments.match_points(drawn @ self.mixing)
@@ -98,6 +98,17 @@ class CloudMoments:
         """Move, turn and stretch other points, as little as possible, so that they have these moments."""
         own = CloudMoments.from_points(points, np.ones(len(points)))
         return self.mean + (points - own.mean) @ np.linalg.pinv(own.root) @ self.root
+
+
+def _draw_evenly(shares: np.ndarray, n: int, random_state: np.random.Generator) -> np.ndarray:
+    """Draw n rows in random order, each as often as its share says, but for rounding.
+
+    Rows that are drawn independently are repeated by chance, and an outlier that is drawn three times is a cluster.
+    """
+    order = random_state.permutation(len(shares))
+    ends = np.cumsum(shares[order])
+    places = (np.arange(n) + random_state.random()) / n * ends[-1]
+    return random_state.permutation(order[np.minimum(np.searchsorted(ends, places), len(order) - 1)])
 
 
 def _find_independent_directions(white: np.ndarray) -> np.ndarray:
