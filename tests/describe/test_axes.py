@@ -5,6 +5,7 @@ import pandas as pd
 import polars as pl
 import pytest
 from sklearn.datasets import load_wine
+from sklearn.model_selection import ShuffleSplit
 
 import correspondence as co
 from tests.estimators.many.reference import ORACLE, data, read
@@ -142,6 +143,23 @@ def test_what_holds_on_other_rows(rng):
     assert "held-out" in found.write_sentences()[1]
 
 
+def test_a_share_of_the_rows_is_tested_by_a_fit_to_the_others(rng):
+    hidden = rng.integers(2, size=200)
+    frame = pl.DataFrame({f"q{i}": np.where(rng.random(200) < 0.8, hidden, 1 - hidden).astype(str) for i in range(4)})
+    frame = frame.with_columns(pl.Series("size", hidden + rng.normal(size=200)))
+    found = co.describe_axes(co.MCA(n_components=1).fit(frame, supplementary=["size"]), held_out=0.3)
+    assert (found.n, found.n_held_out) == (200, 60)
+    _, test = next(ShuffleSplit(1, test_size=0.3, random_state=0).split(frame))
+    others = np.setdiff1d(np.arange(200), test)
+    fit = co.MCA(n_components=1).fit(frame[others.tolist()], supplementary=["size"])
+    apart = co.describe_axes(fit, held_out=frame[test.tolist()])
+    assert found.numbers["held_out_pvalue"] == pytest.approx(apart.numbers["held_out_pvalue"])
+    pvalues = [dict(zip(f.variables["column"], f.variables["held_out_pvalue"], strict=True)) for f in (found, apart)]
+    assert pvalues[0] == pytest.approx(pvalues[1])
+    x, y = frame["q0"].to_numpy(), frame["size"].to_numpy()
+    assert co.describe_axes(co.CCA(1).fit(x, y), x, y, held_out=0.25).n_held_out == 50
+
+
 def test_mixed_columns_and_gaps(rng):
     n = 200
     u = rng.normal(size=n)
@@ -205,6 +223,10 @@ def test_bad_input_is_one_sentence(mca, poison, tmp_path):
         (lambda: co.describe_axes(mca, axes=4), "axes"),
         (lambda: co.describe_axes(mca, axes=[]), "axes"),
         (lambda: co.describe_axes(mca, held_out=1), "held_out"),
+        (lambda: co.describe_axes(mca, held_out=True), "held_out"),
+        (lambda: co.describe_axes(mca, held_out=2.5), "held_out"),
+        (lambda: co.describe_axes(mca, held_out=0.001), "held_out"),
+        (lambda: co.describe_axes(mca, held_out=56), "held_out"),
         (lambda: co.describe_axes(mca, held_out=poison[["Nausea"]]), "held_out"),
         (lambda: co.describe_axes(mca, None, poison), "Y"),
         (lambda: co.describe_axes(ca, held_out=3), "held_out"),

@@ -18,8 +18,7 @@ from correspondence.core.group_tests import adjust_pvalues, compute_normal_pvalu
 from correspondence.core.row_matching import read_row_variables
 from correspondence.data.column_reading import columns_of
 from correspondence.data.copies import find_copies
-from correspondence.data.splits import make_splits
-from correspondence.describe.axis_rows import read_fit_rows, read_new_rows, score_folds
+from correspondence.describe.axis_rows import make_held_out_splits, read_fit_rows, read_new_rows, score_held_out
 from correspondence.describe.groups import check_options
 from correspondence.describe.score_figures import ScoreTables, compare_scores, count_rows, tabulate_scores
 from correspondence.describe.structure import match_axes
@@ -31,6 +30,7 @@ from correspondence.results.score_descriptions import ScoresDescription
 __all__ = ["describe_axes"]
 
 DEFAULT_AXES = 3  # the first ones, as in R
+SCALARS = (int, float, np.number, np.bool_)  # held_out is folds or a share, not other rows
 
 
 def describe_axes(
@@ -58,10 +58,11 @@ def describe_axes(
     Y : frame or array-like, optional
         For a table: variables of its columns. For two variables: the values of the second. A column of one variable is
         then tested with the function of the other, because it goes with the function that is made of it anyhow.
-    held_out : int, frame or (X, Y), optional
-        Compute the same on rows that were not used in the fit: by fits to so many folds less one, or on other rows.
-        There an active column is tested with the score from all other columns, which it has no part in, so that these
-        p-values hold for active columns too.
+    held_out : int, float, frame or (X, Y), optional
+        Compute the same on rows that were not used in the fit: of so many folds, each by a fit to the others; of a
+        share of the rows between 0 and 1, drawn at random, by a fit to the others; or on other rows. There an active
+        column is tested with the score from all other columns, which it has no part in, so that these p-values hold for
+        active columns too.
     axes : int or sequence of int, optional
         Describe these axes, counted from 1; by default the first three.
     alpha : float
@@ -69,7 +70,7 @@ def describe_axes(
     adjustment : {"fdr", "holm"}
         Adjust the p-values of a table for their number by Benjamini and Hochberg, or by Holm: see `describe_groups`.
     random_state : int
-        Draw the folds with this seed.
+        Draw the folds or the share with this seed.
 
     Returns
     -------
@@ -130,9 +131,9 @@ def _describe_columns(est: Any, X: Any, Y: Any, held_out: Any, chosen: list[int]
     sizes = {"n": count_rows(fitted.weights)}
     if held_out is None:
         return tables, None, sizes
-    if isinstance(held_out, int | np.integer):
+    if isinstance(held_out, SCALARS):
         arrays = est._analysis.arrays if X is None else est._analysis.features.read(X)
-        other = score_folds(est, fitted, arrays, held_out, seed)
+        other = score_held_out(est, fitted, arrays, held_out, seed)
     else:
         other = read_new_rows(est, fitted, held_out)
     others = tabulate_scores(other.columns, lambda i: other.score_without(i)[:, at], chosen, other.weights, other.roles)
@@ -209,13 +210,16 @@ def _describe_pairs(est: Any, X: Any, Y: Any, held_out: Any, chosen: list[int], 
     n = max(len(part) for part in values if part is not None)
     if held_out is None:
         return tables, None, {"n": float(n)}
-    if isinstance(held_out, int | np.integer):
+    if isinstance(held_out, SCALARS):
         if X is None or Y is None:
             raise ValueError("X and Y must be given to hold pairs out. Pass the pairs of the fit.")
-        seen = _evaluate_folds(est, X, Y, values, held_out, seed)
-        return tables, _tabulate_sides(columns, seen, chosen), {"n": float(n), "n_held_out": float(n)}
+        seen, tested = _evaluate_held_out(est, X, Y, values, held_out, seed)
+        used = [[column.take_rows(tested) for column in side] for side in columns]
+        return tables, _tabulate_sides(used, seen, chosen), {"n": float(n), "n_held_out": float(len(tested))}
     if not isinstance(held_out, tuple) or len(held_out) != 2:
-        raise ValueError(f"held_out must be a number of folds or a pair (X, Y), got {short_repr(held_out)}.")
+        raise ValueError(
+            f"held_out must be a whole number of folds, a share or a pair (X, Y), got {short_repr(held_out)}."
+        )
     _check_pairs(*held_out, "held_out")
     other = _evaluate_sides(d, held_out)
     others = [_follow_side(own, given) for own, given in zip(columns, held_out, strict=True)]
@@ -277,12 +281,11 @@ def _tabulate_sides(
     return _join_tables(parts)
 
 
-def _evaluate_folds(
-    est: Any, X: Any, Y: Any, own: Sequence[np.ndarray | None], cv: Any, seed: int
-) -> list[np.ndarray | None]:
-    """Evaluate the functions at each pair by a fit to the other folds; copies of pairs stay together."""
-    n = count_observations(X, "X")
-    splits = make_splits(check_whole(cv, "held_out", 2, n), n, groups=find_copies(X, Y).groups, random_state=seed)
+def _evaluate_held_out(
+    est: Any, X: Any, Y: Any, own: Sequence[np.ndarray | None], held_out: Any, seed: int
+) -> tuple[list[np.ndarray | None], np.ndarray]:
+    """Evaluate the functions at held-out pairs by a fit to the others; return these pairs' positions too."""
+    splits, tested = make_held_out_splits(held_out, count_observations(X, "X"), find_copies(X, Y).groups, seed)
     if not hasattr(est, "fit"):
         raise ValueError("held_out must be a pair (X, Y) for a Decomposition, which cannot be fitted again.")
     found = [np.zeros_like(part) for part in own]
@@ -294,4 +297,4 @@ def _evaluate_folds(
         order, signs = match_axes(seen[0], own[0][train])  # type: ignore[arg-type, index]
         for whole, values in zip(found, _evaluate_sides(fold, (take_rows(X, test), take_rows(Y, test))), strict=True):
             whole[test, : len(order)] = values[:, order] * signs  # type: ignore[index]
-    return list(found)
+    return [part[tested] for part in found], tested

@@ -10,16 +10,17 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.base import clone
+from sklearn.model_selection import GroupShuffleSplit
 
-from correspondence._util.arguments import check_whole
-from correspondence._util.text import one_line
+from correspondence._util.arguments import check_whole, is_number
+from correspondence._util.text import one_line, short_repr
 from correspondence._util.user_warnings import CorrespondenceWarning
 from correspondence.core.column_features import FeatureColumn, LabelColumn
 from correspondence.core.feature_moments import compute_feature_moments
 from correspondence.data.answers import split_columns
 from correspondence.data.column_kinds import ColumnKind
 from correspondence.data.copies import find_copies
-from correspondence.data.splits import make_splits
+from correspondence.data.splits import Split, make_splits
 from correspondence.describe.structure import match_axes
 from correspondence.describe.tested_columns import (
     TestedColumn,
@@ -28,7 +29,7 @@ from correspondence.describe.tested_columns import (
     read_tested_columns,
 )
 
-__all__ = ["ScoredRows", "read_fit_rows", "read_new_rows", "score_folds"]
+__all__ = ["ScoredRows", "make_held_out_splits", "read_fit_rows", "read_new_rows", "score_held_out"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -147,30 +148,66 @@ class _FoldScores(NamedTuple):
         whole[self.rows, : len(self.order)] = own[:, self.order] * self.factors
 
 
-def score_folds(est: Any, fitted: ScoredRows, arrays: Sequence[np.ndarray], cv: Any, seed: int) -> ScoredRows:
-    """Score each row by a fit to the other folds; copies of rows stay together."""
-    n, scale = len(fitted.scores), est._row_correlations
+def make_held_out_splits(held_out: Any, n: int, groups: np.ndarray | None, seed: int) -> tuple[list[Split], np.ndarray]:
+    """Split rows into folds, or draw a share of them; copies of rows stay together.
+
+    Parameters
+    ----------
+    held_out : int or float
+        The number of folds, or the share of the rows that is held out once.
+    n : int
+        There are n rows.
+    groups : ndarray of shape (n,) or None
+        Rows of the same group stay together.
+    seed : int
+        Draw the rows with this seed.
+
+    Returns
+    -------
+    splits : list of (ndarray, ndarray)
+        The rows to fit to and those that are held out.
+    tested : ndarray
+        The rows that are held out by any split, in their order.
+    """
+    if is_number(held_out) and 0 < held_out < 1:
+        together = np.arange(n) if groups is None else groups
+        m = len(np.unique(together))
+        if not 1 <= held_out * m <= m - 2:
+            raise ValueError(f"held_out must leave rows on both sides, got {held_out:g} of {n}. Choose another share.")
+        splits = make_splits(GroupShuffleSplit(1, test_size=held_out, random_state=seed), n, groups=together)
+    elif is_number(held_out) and held_out >= 2 and float(held_out).is_integer():
+        splits = make_splits(check_whole(int(held_out), "held_out", 2, n), n, groups=groups, random_state=seed)
+    else:
+        raise ValueError(
+            "held_out must be a whole number of folds, 2 or more, a share of the rows between 0 and 1, or other rows, "
+            f"got {short_repr(held_out)}."
+        )
+    return splits, np.sort(np.concatenate([test for _, test in splits]))
+
+
+def score_held_out(est: Any, fitted: ScoredRows, arrays: Sequence[np.ndarray], held_out: Any, seed: int) -> ScoredRows:
+    """Score rows by a fit to the others: all of them in folds, or a share of them."""
     copies = find_copies(np.column_stack(arrays))
-    splits = make_splits(check_whole(cv, "held_out", 2, n), n, groups=copies.groups, random_state=seed)
+    splits, tested = make_held_out_splits(held_out, len(fitted.scores), copies.groups, seed)
     folds = []
     for train, test in splits:
         rows = [values[train] for values in arrays]
         fold = _fit_fold(est, est._analysis, rows, fitted.weights[train])
         order, signs = match_axes(fold.describe_rows(rows)[0], fitted.scores[train])
-        folds.append(_FoldScores(fold, test, [values[test] for values in arrays], order, signs * scale[: len(order)]))
+        factors = signs * est._row_correlations[: len(order)]
+        folds.append(_FoldScores(fold, test, [values[test] for values in arrays], order, factors))
 
     def collect(compute: Callable[[_FoldScores], np.ndarray]) -> np.ndarray:
         whole = np.zeros_like(fitted.scores)
         for fold in folds:
             fold.fill_scores(whole, compute(fold))
-        return whole
+        return whole[tested]
 
-    scores = collect(lambda fold: fold.analysis.describe_rows(fold.arrays)[0])
     return ScoredRows(
-        fitted.columns,
+        [column.take_rows(tested) for column in fitted.columns],
         fitted.n_active,
-        scores,
-        fitted.weights,
+        collect(lambda fold: fold.analysis.describe_rows(fold.arrays)[0]),
+        fitted.weights[tested],
         lambda i: collect(lambda fold: score_one_column(fold.analysis, fold.arrays, i)),
     )
 
