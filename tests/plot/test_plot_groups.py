@@ -208,3 +208,31 @@ def test_answers_that_are_grey_are_not_said_to_be_coloured():
     many = co.MCA().fit(frame)
     assert "colour for each variable" in caption_of(plot.plane(many))
     assert "colour for each variable" not in caption_of(plot.plane(many, groups=frame["q0"]))
+
+
+def test_legends_read_from_left_to_right(mca):
+    clusters = SimpleNamespace(labels_=np.arange(198) % 6)
+    ax = plot.plane(mca, groups=clusters)
+    ax.figure.canvas.draw()
+    corners = [(text.get_window_extent(), text.get_text()) for text in ax.get_legend().get_texts()]
+    read = [name for box, name in sorted(corners, key=lambda one: (-round(one[0].y0), one[0].x0))]
+    own = [name for name in read if name.startswith("cluster")]
+    assert len({round(box.y0) for box, _ in corners}) > 1
+    assert own == [f"cluster {j + 1}" for j in range(6)]
+
+
+def test_an_ellipse_of_three_members_does_not_stretch_the_plane(mca):
+    spread = SimpleNamespace(labels_=np.r_[np.full(3, 1), np.zeros(195, int)])
+    for draw in (plot.plane, plot.multiples):
+        limits = []
+        for ellipses in (None, "confidence"):
+            made = draw(mca, groups=spread, ellipses=ellipses)
+            ax = made if draw is plot.plane else made.axes[0]
+            ax.figure.canvas.draw()
+            limits.append([*np.ptp([ax.get_xlim(), ax.get_ylim()], axis=1)])
+        assert (np.array(limits[1]) < 2.5 * np.array(limits[0])).all()
+        told = ax.texts if draw is plot.plane else ax.figure.texts
+        caption = " ".join(text.get_text() for text in told if text.get_gid() == "caption").replace("\n", " ")
+        assert "cut off: ellipse of cluster 2" in caption
+    roomy = plot.plane(mca, groups=SimpleNamespace(labels_=np.arange(198) % 2), ellipses="concentration")
+    assert "cut off" not in caption_of(roomy)

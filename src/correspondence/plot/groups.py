@@ -29,14 +29,17 @@ __all__ = [
     "DrawnGroups",
     "check_ellipses",
     "draw_group_shapes",
+    "fit_ellipses",
     "list_group_handles",
     "make_drawn_groups",
+    "note_large_ellipses",
     "split_ellipses",
 ]
 
 MAX_GROUPS_IN_LEGEND = 20
 MEAN_AREA_POINTS, NAME_SIZE_POINTS = 55.0, 10.5
 MEAN_WEIGHT = 1e12  # names of groups find room before all others
+MAX_ELLIPSE_MARGIN = 0.5  # of the extent of the points, that ellipses may add to the plane
 FILL_ALPHAS = {"ellipse": 0.14, "hull": 0.07}
 
 
@@ -125,15 +128,14 @@ def make_drawn_groups(
 
 
 def draw_group_shapes(ax: Axes, drawn: DrawnGroups, chosen: Sequence[int] | None = None) -> None:
-    """Draw the ellipses and hulls of groups, or of some of them, behind the points."""
+    """Draw the ellipses and hulls of groups, or of some of them, behind the points, which set the limits."""
     for j in range(len(drawn.grouping.names)) if chosen is None else chosen:
         colour, hull = drawn.grouping.colours[j], drawn.shapes.hulls[j]
         if len(hull):
-            ax.add_patch(Polygon(hull, fc=colour, alpha=FILL_ALPHAS["hull"], lw=0, zorder=0.6, gid="hull"))
-            ax.add_patch(Polygon(hull, fc="none", ec=colour, lw=1.0, alpha=0.8, zorder=2.1, gid="hull line"))
+            ax.add_artist(Polygon(hull, fc=colour, alpha=FILL_ALPHAS["hull"], lw=0, zorder=0.6, gid="hull"))
+            ax.add_artist(Polygon(hull, fc="none", ec=colour, lw=1.0, alpha=0.8, zorder=2.1, gid="hull line"))
         if drawn.shapes.ellipses is not None:
             _draw_ellipse(ax, colour, drawn.shapes.means[j], drawn.shapes.ellipses, j)
-    ax.autoscale_view()
 
 
 def _draw_ellipse(ax: Axes, colour: str, mean: np.ndarray, ellipses: Ellipses, j: int) -> None:
@@ -148,7 +150,32 @@ def _draw_ellipse(ax: Axes, colour: str, mean: np.ndarray, ellipses: Ellipses, j
     fill: dict[str, Any] = {"fc": colour, "alpha": FILL_ALPHAS["ellipse"], "lw": 0, "zorder": 0.7, "gid": "ellipse"}
     line: dict[str, Any] = {"fc": "none", "ec": darken_colour(colour), "lw": 1.4, "zorder": 2.6, "gid": "ellipse line"}
     for style in (fill, line):
-        ax.add_patch(Ellipse(**size, **style))
+        ax.add_artist(Ellipse(**size, **style))
+
+
+def fit_ellipses(ax: Axes, drawn: DrawnGroups, chosen: Sequence[int] | None = None) -> list[str]:
+    """Make room for ellipses around the points drawn, up to a margin; name the groups whose ellipses need more."""
+    ellipses, own = drawn.shapes.ellipses, np.arange(len(drawn.grouping.names)) if chosen is None else np.array(chosen)
+    if ellipses is None or not np.isfinite(ellipses.width[own]).any():
+        return []
+    own = own[np.isfinite(ellipses.width[own])]
+    wide, high, turn = ellipses.width[own] / 2, ellipses.height[own] / 2, np.radians(ellipses.angle[own])
+    # The box around an ellipse: the extreme values of a cos(t) cos(turn) - b sin(t) sin(turn), and of its counterpart.
+    half = np.column_stack(
+        [np.hypot(wide * np.cos(turn), high * np.sin(turn)), np.hypot(wide * np.sin(turn), high * np.cos(turn))]
+    )
+    low, top = drawn.shapes.means[own] - half, drawn.shapes.means[own] + half
+    room = MAX_ELLIPSE_MARGIN * np.max(ax.dataLim.size)
+    least, most = ax.dataLim.min - room, ax.dataLim.max + room
+    ax.update_datalim(np.clip(np.vstack([low, top]), least, most))
+    ax.autoscale_view()
+    is_large = ((low < least) | (top > most)).any(axis=1)
+    return [drawn.grouping.names[j] for j in own[is_large].tolist()]
+
+
+def note_large_ellipses(names: Sequence[str]) -> list[str]:
+    """Say whose ellipses reach beyond the picture."""
+    return [f"larger than the cloud of points, and may be cut off: ellipse of {list_names(names, 5)}"] if names else []
 
 
 def make_mean_marks(grouping: Grouping, shapes: GroupShapes) -> DrawnCloud:

@@ -18,7 +18,14 @@ from correspondence._util.text import one_line, short_repr
 from correspondence.core.decomposition import as_decomposition
 from correspondence.plot.column_marks import CAPTION_LETTER_POINTS
 from correspondence.plot.drawn_clouds import DrawnCloud, make_row_cloud
-from correspondence.plot.groups import DrawnGroups, check_ellipses, draw_group_shapes, make_drawn_groups
+from correspondence.plot.groups import (
+    DrawnGroups,
+    check_ellipses,
+    draw_group_shapes,
+    fit_ellipses,
+    make_drawn_groups,
+    note_large_ellipses,
+)
 from correspondence.plot.many_columns import MAX_DOTS, draw_rows, thin_out_rows
 from correspondence.plot.plane_parts import draw_cloud, draw_cross, list_axis_titles
 from correspondence.scene.classes import make_scene
@@ -108,9 +115,12 @@ def multiples(
         raise ValueError("groups must have a member with a place in the plane, got none.")
     figure, panels = make_panels(figure, len(largest), cloud.xy)
     behind = replace(_thin_out(cloud), colour=OTHERS_COLOUR)
+    large: list[str] = []
     for ax, j in zip(panels, np.sort(largest).tolist(), strict=True):
         draw_panel(ax, cloud, behind, drawn, j)
-    write_below(figure, list_axis_titles(d_or_est, index), _list_notes(drawn, sizes, largest))
+        large += fit_ellipses(ax, drawn, [j])
+    notes = _list_notes(drawn, sizes, largest) + note_large_ellipses(large)
+    write_below(figure, list_axis_titles(d_or_est, index), notes)
     return figure
 
 

@@ -86,11 +86,22 @@ def label_axes(ax: Axes, texts: list[str]) -> None:
 
 
 def count_legend_columns(lengths: list[float], room: float, most: int) -> int:
-    """Count the columns of a legend, filled one after the other, that fit into a width."""
+    """Count the columns of a legend, read from left to right, that fit into a width."""
     for columns in range(min(most, len(lengths)), 1, -1):
-        if sum(max(part) for part in np.array_split(lengths, columns)) - GAP_LETTERS <= room:
+        if sum(max(lengths[start::columns]) for start in range(columns)) - GAP_LETTERS <= room:
             return columns
     return 1
+
+
+def order_by_lines(handles: Sequence[Any], columns: int) -> list[Any]:
+    """Order what a legend shows such that it reads from left to right, though matplotlib fills columns downwards.
+
+    Examples
+    --------
+    >>> order_by_lines("abcdefg", 3)
+    ['a', 'd', 'g', 'b', 'e', 'c', 'f']
+    """
+    return [handle for start in range(columns) for handle in handles[start::columns]]
 
 
 def add_legend(ax: Axes, more: Sequence[Any], is_beside: bool = False) -> None:
@@ -105,6 +116,8 @@ def add_legend(ax: Axes, more: Sequence[Any], is_beside: bool = False) -> None:
     place: dict[str, Any] = {"loc": "lower left", "bbox_to_anchor": (0, 1.0), "ncols": columns, "fontsize": size}
     if is_beside:
         place = {"loc": "upper left", "bbox_to_anchor": (1.0, 1.0), "fontsize": 8.5, "labelspacing": 0.6}
+    if not is_beside:
+        handles = order_by_lines(handles, columns)
     legend = ax.legend(handles=handles, frameon=False, handletextpad=0.2, **place)
     for text in legend.get_texts():
         text.set_parse_math(False)

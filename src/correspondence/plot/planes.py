@@ -25,8 +25,10 @@ from correspondence.plot.drawn_clouds import (
 from correspondence.plot.groups import (
     check_ellipses,
     draw_group_shapes,
+    fit_ellipses,
     list_group_handles,
     make_drawn_groups,
+    note_large_ellipses,
     split_ellipses,
 )
 from correspondence.plot.labels import write_labels
@@ -214,6 +216,7 @@ def plane(
     for cloud in clouds:
         is_above = (bool(described) and not cloud.is_faint) or cloud in means
         draw_cloud(ax, cloud, alpha=0.45 if size_by_mass else 0.9, is_above=is_above)
+    large = [name for own in told for name in fit_ellipses(ax, own)]
     for cloud, spread in spreads:
         _add_ellipses(ax, cloud, spread)
     lines = np.vstack([np.empty((0, 2)), *(draw_numbers(ax, side) for side in described)])
@@ -226,7 +229,8 @@ def plane(
     label_axes(ax, list_axis_titles(d_or_est, index))
     add_legend(ax, handles)
     write_labels(ax, [*clouds, *(side.tips for side in described)], written, max_labels, pictures, lines)
-    write_caption(ax, described, [note for own in told for note in own.notes])
+    notes = [note for own in told for note in own.notes] + note_large_ellipses(large)
+    write_caption(ax, described, notes)
     return ax
 
 
@@ -289,6 +293,7 @@ def draw_columns_plane(
         draw_group_shapes(ax, own)
     for cloud in [*drawn.clouds, *means]:
         draw_cloud(ax, cloud, alpha=0.45 if size_by_mass else 0.9, is_above=not cloud.is_faint)
+    large = [name for own in told for name in fit_ellipses(ax, own)]
     if bootstrap is not None:
         draw_answer_ellipses(ax, drawn, bootstrap, axes[: len(index)], level, len(est.columns_))
     lines = draw_column_lines(ax, drawn)
@@ -296,7 +301,8 @@ def draw_columns_plane(
     add_legend(ax, list_column_handles(drawn), is_beside=is_long_legend(drawn, len(index)))
     clouds = [*drawn.clouds, drawn.tips, *means]
     write_labels(ax, clouds, [*written, *means], max_labels, [], lines, LABEL_REACH_POINTS)
-    write_columns_caption(ax, scene, drawn, [note for own in told for note in own.notes])
+    notes = [note for own in told for note in own.notes] + note_large_ellipses(large)
+    write_columns_caption(ax, scene, drawn, notes)
     return ax
 
 
