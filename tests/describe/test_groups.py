@@ -287,8 +287,12 @@ def test_ids_and_constants_are_left_out_with_a_warning():
     frame = pd.DataFrame(
         {"g": ["a", "b"] * 15, "who": [f"p{i}" for i in range(30)], "one": 1, "x": ["u", "v", "v"] * 10}
     )
-    with pytest.warns(co.LeftOut, match="who"):
+    with pytest.warns(co.LeftOut, match=r"who.*describe_groups"):
         found = co.describe_groups(frame, "g")
+    with pytest.raises(ValueError, match=r"frame.*describe_groups"):
+        co.describe_groups(frame[["g", "who"]], "g")
+    with pytest.warns(co.LeftOut, match=r"id \(names of rows\).$"):
+        co.describe_groups(frame[["g", "x"]].assign(id=range(30)), "g")
     assert found.variables["column"].tolist() == ["x"]
 
 

@@ -65,11 +65,15 @@ def describe_groups(
     frame : frame or array-like of shape (n, k)
         The table has one row for each observation. A missing answer is an answer of its own, "(missing)"; a missing
         number takes no part in the figures of its column, whose `n` says how many there are. Whole numbers are numbers:
-        make text of codes. Of texts the words are tested, of lists their items. Or documents: a list of texts, or
-        counts of words in them as a sparse matrix or a `Table`; then the words of each group are tested, and its
-        documents are ranked.
+        make text of codes. Of texts in a frame the words are tested, of lists their items. A column counts as texts if
+        more than half of its values differ from each other and more than half have several words; other strings are
+        answers, or names of rows, which are left out, if there are 20 rows or more and more than half of the values
+        differ. Or documents: a list, array, series or one column of texts, however short, or of the lists of their
+        words, or counts of words in them as a sparse matrix or a `Table`; then the words of each group are tested, and
+        its documents are ranked.
     by : str, array-like of shape (n,) or Clusters
-        The groups are the answers in this column of the frame, or these labels, such as those of fitted `Clusters`.
+        The groups are the answers in this column of the frame, or these labels, such as those of fitted `Clusters`. For
+        documents, many numbers must be cut into ranges.
         Rows without a group are left out, with a warning.
     sample_weight : array-like of shape (n,), optional
         The weights of the rows, of which whole ones are repetitions: counts, means and v-tests are weighted. Counts are

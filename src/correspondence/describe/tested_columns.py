@@ -31,6 +31,7 @@ __all__ = [
 ]
 
 LABEL_KINDS = ("label", "boolean")
+TEXT_NAMES = "names of rows that may be texts"  # the note of such a column
 
 
 @dataclass(frozen=True, eq=False)
@@ -136,6 +137,7 @@ def read_tested_columns(
     if not any(column.varies for column in read):
         raise ValueError(
             f"{name} must have a column that varies, beside that of the groups, got none of {len(columns)}."
+            + _advise_on_texts(read)
         )
     return leave_out_useless(read)
 
@@ -145,12 +147,21 @@ def leave_out_useless(read: Sequence[TestedColumn]) -> list[TestedColumn]:
     useless = [column for column in read if not column.varies]
     if useless:
         texts = [f"{column.name} ({_explain_useless(column)})" for column in useless]
-        warn_of_left_out(f"Left out, because they say nothing: column(s) {list_names(texts, 5, show=str)}.")
+        listed = list_names(texts, 5, show=str)
+        warn_of_left_out(f"Left out, because they say nothing: column(s) {listed}.{_advise_on_texts(useless)}")
     return [column for column in read if column.varies]
 
 
 def _explain_useless(column: TestedColumn) -> str:
     return {"id": "names of rows", "empty": "no value"}.get(column.kind.kind, "one value only")
+
+
+def _advise_on_texts(columns: Sequence[TestedColumn]) -> str:
+    """Say how the words of short texts are tested, which are taken for names of rows in a table."""
+    names = [column.name for column in columns if column.kind.note == TEXT_NAMES]
+    return (
+        f" If {list_names(names, 3, show=str)} has texts, describe_groups(column, groups) tests words." if names else ""
+    )
 
 
 def are_cluster_numbers(values: np.ndarray) -> bool:
@@ -180,7 +191,8 @@ def read_tested_column(key: Any, column: Any, table: str, kind: ColumnKind | Non
     if kind.kind in NUMBER_KINDS:
         return replace(made, numbers=to_numbers(values if kind.reader is None else kind.reader(values)))
     if not kind.is_used:
-        return made
+        are_words = kind.kind == "id" and any(isinstance(name, str) and not name.isdigit() for name in values.tolist())
+        return replace(made, kind=replace(kind, note=TEXT_NAMES)) if are_words else made
     words = make_column(made.name, True, kind, values)
     return replace(made, categories=words.categories, has=words.has)
 
