@@ -184,3 +184,13 @@ def test_an_answer_that_is_a_group_has_one_name(tmp_path):
         seen.page.select_option("#paint", "-1")
         assert [seen.page.evaluate(write).count(name) for name in np.unique(kind)] == [1, 1, 1]
     assert seen.problems == []
+
+
+def test_clusters_and_descriptions_are_not_what_a_page_is_about(tmp_path):
+    est = co.MCA(n_components=2).fit(co.datasets.load_poison()[:, 4:])
+    with pytest.raises(TypeError, match=r"est.*groups=clusters"):
+        co.explore(co.Clusters(3, n_resamples=0).fit(est), path=tmp_path / "page.html")
+    with pytest.raises(TypeError, match=r"est.*to_frame\(\)"):
+        co.explore(co.describe_axes(est), path=tmp_path / "page.html")
+    with pytest.raises(TypeError, match=r"est.*Call fit"):
+        co.explore(co.MCA(), path=tmp_path / "page.html")

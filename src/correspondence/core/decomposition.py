@@ -21,6 +21,7 @@ from correspondence.core.functions import FUNCTION_CLASSES, PrincipalFunctions
 from correspondence.core.scoring import score_pairs, score_parts
 from correspondence.data.pairs.pairs import Pairs, check_source
 from correspondence.results.evidence import HeldOut
+from correspondence.results.points import FrameResult
 
 __all__ = ["Decomposition", "as_decomposition", "load"]
 
@@ -280,9 +281,13 @@ def as_decomposition(d_or_est: Any) -> Decomposition:
     """Return a decomposition, given itself or a fitted estimator."""
     d = getattr(d_or_est, "decomposition_", d_or_est)
     if not isinstance(d, Decomposition):
-        raise TypeError(
-            f"est must be a Decomposition or a fitted estimator, got {type(d_or_est).__name__}. Call fit first."
-        )
+        advice = "Call fit first."
+        if hasattr(d_or_est, "labels_"):
+            advice = "Give the analysis itself, and these clusters as its groups: co.explore(est, groups=clusters)."
+        elif isinstance(d_or_est, FrameResult):
+            advice = "Call its to_frame() for a table, or give the analysis that it is about."
+        name = type(d_or_est).__name__
+        raise TypeError(f"est must be a Decomposition or a fitted estimator, got {name}. {advice}")
     return d
 
 
