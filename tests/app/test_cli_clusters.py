@@ -1,6 +1,9 @@
 """``correspondence analyze --clusters``."""
 
+import base64
+import gzip
 import json
+import re
 
 import numpy as np
 import polars as pl
@@ -24,6 +27,11 @@ def survey(tmp_path):
 def run(*arguments):
     done = CliRunner().invoke(main, [str(argument) for argument in ("analyze", *arguments)])
     return done, done.output
+
+
+def read_page(path):
+    packed = re.search(r'id="data"[^>]*>([^<]+)<', path.read_text())[1]
+    return gzip.decompress(base64.b64decode(packed)).decode("utf-8", errors="replace")
 
 
 @pytest.mark.slow
@@ -87,3 +95,50 @@ def test_more_clusters_than_rows(survey, tmp_path):
     assert done.exit_code == 1
     assert "n_clusters" in output
     assert not (tmp_path / "out").exists()
+
+
+@pytest.fixture
+def counted(tmp_path):
+    rng = np.random.default_rng(1)
+    answers = pl.DataFrame({f"q{j}": rng.choice(list("abc"), size=9) for j in range(3)}).unique(maintain_order=True)
+    lines = answers.with_columns(times=pl.Series([0, *rng.integers(1, 12, size=len(answers) - 1)]))
+    lines.write_csv(tmp_path / "counted.csv")
+    rows = lines[np.repeat(np.arange(len(lines)), lines["times"].to_numpy())].drop("times")
+    rows.write_csv(tmp_path / "rows.csv")
+    return tmp_path
+
+
+@pytest.mark.slow
+def test_rows_that_were_counted_are_those_of_the_file_that_repeats_them(counted):
+    done, _ = run(counted / "counted.csv", "--weights", "times", "--clusters", 3, "-o", counted / "a")
+    again, _ = run(counted / "rows.csv", "--clusters", 3, "-o", counted / "b")
+    assert done.exit_code == again.exit_code == 0
+    first, second = (json.loads((counted / name / "summary.json").read_text()) for name in "ab")
+    assert first["clusters"]["found"] == second["clusters"]["found"]
+    assert first["sentences"] == second["sentences"]
+    lines = pl.read_csv(counted / "counted.csv").with_columns(pl.read_csv(counted / "a" / "rows.csv")["cluster"])
+    sizes = lines.group_by("cluster").agg(pl.col("times").sum()).sort("cluster")["times"].to_list()
+    assert pl.read_csv(counted / "a" / "clusters.csv")["size"].to_list() == sizes
+    assert "cluster 2" in read_page(counted / "a" / "report.html")
+
+
+def test_so_many_counted_rows_that_each_line_counts_once(counted, monkeypatch):
+    monkeypatch.setattr("correspondence.app.analyze.clusters.MAX_ROWS_TO_EXPAND", 10)
+    done, output = run(counted / "counted.csv", "--weights", "times", "--clusters", 2, "-o", counted / "a")
+    assert done.exit_code == 0
+    assert "each line is one row" in output
+    total = pl.read_csv(counted / "counted.csv")["times"].sum()
+    assert pl.read_csv(counted / "a" / "clusters.csv")["size"].sum() == total
+    assert f"of {total}" in output
+
+
+def test_a_time_limit_leaves_out_tests_and_says_so(survey, tmp_path):
+    done, output = run(survey, "--clusters", "--time-limit", 1e-6, "-o", tmp_path / "out")
+    assert done.exit_code == 0, output
+    assert output.count("cut off by the time limit") == 3
+    assert "was not tested" in output
+    summary = json.loads((tmp_path / "out" / "summary.json").read_text())
+    assert summary["significant"] is None
+    assert summary["predicted"] == []
+    assert summary["clusters"]["found"] is None
+    assert len(pl.read_csv(tmp_path / "out" / "rows.csv")["cluster"].unique()) == summary["clusters"]["number"]

@@ -1,6 +1,7 @@
 """``correspondence analyze FILE`` without --y: all columns together."""
 
 import json
+import re
 
 import numpy as np
 import polars as pl
@@ -95,6 +96,20 @@ def test_another_analysis_replaces_its_files(survey, tmp_path):
     assert run(survey, "--y", "q0", "--method", "cca", "-o", tmp_path / "out").exit_code == 0
     assert not (tmp_path / "out" / "axes.csv").exists()
     assert (tmp_path / "out" / "pics.csv").exists()
+
+
+def test_answers_are_named_in_one_form(survey, tmp_path):
+    done = run(survey, "-o", tmp_path / "out")
+    told = [line for line in done.output.splitlines() if line.startswith("Axis 1 ")]
+    assert re.search(r"q\d = (low|mid|high)", told[0])
+    assert ":" not in told[0]
+
+
+def test_large_tables_are_permuted_less(survey, tmp_path, monkeypatch):
+    monkeypatch.setattr("correspondence.app.analyze.survey.MAX_CELLS_FOR_ALL_DRAWS", 100)
+    assert run(survey, "-o", tmp_path / "out").exit_code == 0
+    axes = json.loads((tmp_path / "out" / "summary.json").read_text())["axes"]
+    assert axes[0]["pvalue"] == pytest.approx(1 / 200)
 
 
 def test_rows_with_gaps(survey, tmp_path):

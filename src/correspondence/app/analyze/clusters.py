@@ -13,9 +13,11 @@ from correspondence._util.text import list_names
 from correspondence.app.messages import collect_warnings
 from correspondence.core.functions import LabelFunctions
 from correspondence.describe.clusters.estimator import Clusters
+from correspondence.selection.time_budget import COUNT_SHARE, TimeBudget
 
 __all__ = ["FileClusters", "add_clusters", "add_survey_clusters"]
 
+MAX_ROWS_TO_EXPAND = 200_000  # counted rows; the lines of larger tables count once each
 N_CHARACTERISTICS, MAX_CLUSTERS_IN_WORDS, N_PARAGONS = 3, 10, 3
 
 
@@ -36,6 +38,11 @@ class FileClusters:
     fitted: Clusters
     numbers: list[int | None]
     table: dict[str, list[Any]]
+
+    @property
+    def labels_(self) -> np.ndarray:
+        """The cluster of each row, from 0, by which pages draw it; -1 for rows without a place."""
+        return np.array([-1 if number is None else number - 1 for number in self.numbers])
 
     @property
     def sentences(self) -> list[str]:
@@ -60,7 +67,9 @@ class FileClusters:
         }
 
 
-def add_survey_clusters(analysis: Any, number: str | int, seed: int) -> Any:
+def add_survey_clusters(
+    analysis: Any, number: str | int, seed: int, time_limit: TimeBudget | float | None = None
+) -> Any:
     """Add clusters of the rows to an analysis of all columns.
 
     Parameters
@@ -71,12 +80,61 @@ def add_survey_clusters(analysis: Any, number: str | int, seed: int) -> Any:
         The number of clusters.
     seed : int
         The seed of resamples.
+    time_limit : TimeBudget or float, optional
+        If the time ends first, the clusters are found without evidence.
     """
-    data = analysis.data
+    data, budget = analysis.data, TimeBudget.from_limit(time_limit)
+    n_before = len(budget.notes)
+    X = data.counted_frame if is_expanded(data.counts) else None
     with collect_warnings() as notes:
-        fitted = Clusters(number, random_state=seed).fit(analysis.est)
-        found = describe_clusters(fitted, data.ids, data.frame, data.counts)
-    return extend_analysis(analysis, found, notes)
+        fitted = budget.attempt(
+            "The evidence for clusters",
+            COUNT_SHARE,
+            lambda: Clusters(number, random_state=seed).fit(analysis.est, X),
+            None,
+        )
+        if fitted is None:
+            fitted = Clusters("gain" if number == "auto" else number, n_resamples=0, random_state=seed)
+            fitted.fit(analysis.est, X)
+        if X is None:
+            found = describe_clusters(fitted, data.ids, data.frame, data.counts)
+        else:
+            found = describe_counted_clusters(fitted, data, X)
+    if data.counts is not None and X is None:
+        notes.append(
+            f"Of more than {MAX_ROWS_TO_EXPAND:,} counted rows, each line is one row in the number of clusters and its "
+            "held-out figures."
+        )
+    return extend_analysis(analysis, found, [*notes, *budget.notes[n_before:]])
+
+
+def is_expanded(counts: np.ndarray | None) -> bool:
+    """Tell whether lines are repeated as often as they were counted."""
+    return counts is not None and int(counts.sum()) <= MAX_ROWS_TO_EXPAND
+
+
+def describe_counted_clusters(fitted: Clusters, data: Any, rows: Any) -> FileClusters:
+    """Make the table of clusters of lines that were repeated as often as they were counted.
+
+    Parameters
+    ----------
+    fitted : Clusters
+        The clusters of the repeated rows.
+    data : SurveyData
+        The lines.
+    rows : frame
+        The repeated rows.
+    """
+    lines, first = np.unique(np.repeat(np.arange(len(data.ids)), data.counts), return_index=True)
+    labels = np.full(len(data.ids), -1)
+    labels[lines] = fitted.labels_[first]
+    if len(lines) < len(labels):  # lines that were counted 0 times
+        rest = np.setdiff1d(np.arange(len(labels)), lines)
+        labels[rest] = fitted.predict(data.frame[rest])
+    order = np.argsort(fitted.to_frame("polars")["distance"].to_numpy()[first], kind="stable")
+    closest = [[data.ids[i] for i in lines[order] if labels[i] == j] for j in range(fitted.n_clusters_)]
+    numbers = [None if label < 0 else int(label) + 1 for label in labels]
+    return FileClusters(fitted, numbers, _make_table(fitted, fitted.sizes_, closest, _write_predicates(fitted, rows)))
 
 
 def add_clusters(analysis: Any, number: str | int, seed: int) -> Any:
@@ -141,15 +199,29 @@ def describe_clusters(fitted: Clusters, ids: Any, frame: Any, weights: Any = Non
     """
     numbers = [None if label < 0 else int(label) + 1 for label in fitted.labels_]
     k, nearest = fitted.n_clusters_, fitted.paragons_
-    table: dict[str, list[Any]] = {"cluster": list(range(1, k + 1)), "size": fitted.sizes_.tolist()}
-    table |= {"stability": fitted.stability_.tolist(), "chance": [fitted.chance_] * k}
-    members = [[ids[i] for i in nearest.position[nearest.cluster == j][:N_PARAGONS]] for j in range(k)]
-    table["closest"] = [list_names(own, N_PARAGONS) for own in members]
-    table["description"] = _write_predicates(fitted, frame, weights)
-    return FileClusters(fitted, numbers, table)
+    sizes = fitted.sizes_
+    if weights is not None:  # as the shares that are told of the clusters
+        sizes = np.array([weights[fitted.labels_ == j].sum() for j in range(k)])
+    closest = [[ids[i] for i in nearest.position[nearest.cluster == j]] for j in range(k)]
+    return FileClusters(fitted, numbers, _make_table(fitted, sizes, closest, _write_predicates(fitted, frame, weights)))
 
 
-def _write_predicates(fitted: Clusters, frame: Any, weights: Any) -> list[str]:
+def _make_table(
+    fitted: Clusters, sizes: np.ndarray, closest: list[list[Any]], predicates: list[str]
+) -> dict[str, list[Any]]:
+    """Make the columns of clusters.csv."""
+    k = fitted.n_clusters_
+    return {
+        "cluster": list(range(1, k + 1)),
+        "size": sizes.tolist(),
+        "stability": fitted.stability_.tolist(),
+        "chance": [fitted.chance_] * k,
+        "closest": [list_names(own[:N_PARAGONS], N_PARAGONS) for own in closest],
+        "description": predicates,
+    }
+
+
+def _write_predicates(fitted: Clusters, frame: Any, weights: Any = None) -> list[str]:
     """Write what characterises each cluster; nothing where there are no columns, or only clusters of one row."""
     if frame is None or (fitted.sizes_ < 2).all():
         return [""] * fitted.n_clusters_

@@ -41,6 +41,7 @@ from correspondence.estimators.many.mixed import MixedCA
 from correspondence.page import explore
 from correspondence.results.column_table import ColumnFacts
 from correspondence.results.score_descriptions import ScoresDescription
+from correspondence.selection.time_budget import RACE_SHARE, TEST_SHARE, TimeBudget
 from correspondence.validation.crossfit import crossfit
 from correspondence.validation.latent_dimension import latent_dimension
 
@@ -59,6 +60,9 @@ MIN_AXES, MAX_AXES = 2, 10  # axes that are kept, if the user does not say
 MAX_ROWS_FOR_CSV = 100_000
 MAX_COUNTED_ROWS = 10_000_000
 HELD_OUT_FOLDS = 5
+MAX_CELLS_FOR_ALL_DRAWS, MAX_CELL_DRAWS_PER_SECOND = 100_000, 1e7  # answers and numbers that are permuted
+N_DRAWS, N_DRAWS_OF_MANY_CELLS, N_DRAWS_IN_HASTE = 999, 199, 99  # permutations
+MAX_ROWS_TO_PERMUTE = 20_000  # `latent_dimension` takes no more
 MAX_ROWS_TO_DESCRIBE = 50_000  # more are drawn at random for the tests of the axes
 
 
@@ -96,6 +100,11 @@ class SurveyData:
     def counted_frame(self) -> Any:
         """The rows, each as often as it was counted."""
         return self.frame if self.counts is None else self.frame[np.repeat(np.arange(len(self.ids)), self.counts)]
+
+    @property
+    def n_counted(self) -> int:
+        """The number of rows, each as often as it was counted."""
+        return len(self.ids) if self.counts is None else int(self.counts.sum())
 
     @property
     def lines(self) -> list[str]:
@@ -213,7 +222,11 @@ def read_counts(rows: nw.DataFrame, name: str) -> np.ndarray:
 
 
 def analyze_survey(
-    data: SurveyData, n_components: int | None = None, random_state: int = 0, progress: Any = None
+    data: SurveyData,
+    n_components: int | None = None,
+    random_state: int = 0,
+    progress: Any = None,
+    time_limit: TimeBudget | float | None = None,
 ) -> SurveyAnalysis:
     """Analyse all columns together.
 
@@ -227,13 +240,15 @@ def analyze_survey(
         The seed of folds and permutations.
     progress : StageLine, optional
         The line that tells the stages.
+    time_limit : TimeBudget or float, optional
+        With little time there are fewer permutations, and what does not end in time is left out with a note.
 
     Returns
     -------
     SurveyAnalysis
         The axes, and how far they hold.
     """
-    begin = time.perf_counter()
+    begin, budget = time.perf_counter(), TimeBudget.from_limit(time_limit)
     make = MixedCA if data.has_numbers else MCA
     options: dict[str, Any] = {"random_state": random_state}
     if data.groups is not None:
@@ -243,8 +258,15 @@ def analyze_survey(
     with collect_warnings() as notes:
         if progress is not None:
             progress.tell("testing how many axes are more than chance")
-        dimension = latent_dimension(make(MAX_AXES), data.counted_frame, **options)
-        d = n_components or min(max(MIN_AXES, dimension.n_components), MAX_AXES)
+        n_draws = choose_draws(data, budget)
+        dimension = budget.attempt(
+            "The test of how many axes are more than chance",
+            TEST_SHARE,
+            lambda: latent_dimension(make(MAX_AXES), data.counted_frame, n_permutations=n_draws, **options),
+            None,
+        )
+        n_found = 0 if dimension is None else dimension.n_components
+        d = n_components or min(max(MIN_AXES, n_found), MAX_AXES)
         if progress is not None:
             progress.tell("predicting each column from the others")
         est = make(d).fit(data.frame, sample_weight=data.counts)
@@ -252,26 +274,39 @@ def analyze_survey(
             raise ValueError(
                 f"--components {n_components} is too many: there can be at most {len(est.pics_)} of these columns."
             )
-        held_out = crossfit(make(len(est.pics_)), data.counted_frame, **options)
+        held_out = budget.attempt(
+            "The prediction of columns on held-out rows",
+            RACE_SHARE,
+            lambda: crossfit(make(len(est.pics_)), data.counted_frame, **options),
+            None,
+        )
         described = describe_axes(
             est,
             draw_rows_to_describe(data, random_state),
-            held_out=min(HELD_OUT_FOLDS, len(data.ids)),
+            held_out=min(HELD_OUT_FOLDS, data.n_counted),
             axes=range(1, len(est.pics_) + 1),
             random_state=random_state,
         )
     sentences = write_survey_sentences(est, dimension, held_out, described)
-    unique = tuple(dict.fromkeys(notes))
+    unique = tuple(dict.fromkeys([*notes, *budget.notes]))
     return SurveyAnalysis(data, est, held_out, dimension, described, sentences, unique, time.perf_counter() - begin)
+
+
+def choose_draws(data: SurveyData, budget: TimeBudget) -> int:
+    """Choose the number of permutations: fewer of large tables, and if there is little time."""
+    n_cells = min(data.n_counted, MAX_ROWS_TO_PERMUTE) * len(data.frame.columns)
+    n_draws = N_DRAWS if n_cells <= MAX_CELLS_FOR_ALL_DRAWS else N_DRAWS_OF_MANY_CELLS
+    seconds = n_draws * MAX_AXES * n_cells / MAX_CELL_DRAWS_PER_SECOND
+    return n_draws if seconds <= TEST_SHARE * budget.left else N_DRAWS_IN_HASTE
 
 
 def draw_rows_to_describe(data: SurveyData, random_state: int) -> Any:
     """Draw rows for the tests of the axes if there are very many; None for all rows of the fit."""
-    n = len(data.ids)
-    if n <= MAX_ROWS_TO_DESCRIBE:
-        return None
+    if data.n_counted <= MAX_ROWS_TO_DESCRIBE:
+        return None if data.counts is None else data.counted_frame
     share = None if data.counts is None else data.counts / data.counts.sum()
-    rows = np.random.default_rng(random_state).choice(n, MAX_ROWS_TO_DESCRIBE, replace=data.counts is not None, p=share)
+    rng = np.random.default_rng(random_state)
+    rows = rng.choice(len(data.ids), MAX_ROWS_TO_DESCRIBE, replace=data.counts is not None, p=share)
     return data.frame[np.sort(rows)]
 
 
@@ -308,9 +343,8 @@ def write_survey(analysis: SurveyAnalysis, request: Request, folder: Path, title
     content = summarise_survey(analysis, request, folder, title, seed, files)
     with new_files(folder) as temporary:
         about = [*analysis.sentences, *data.notes]
-        groups = None if clusters is None else clusters.fitted
         report = temporary / REPORT_FILE
-        explore(est, path=report, held_out=analysis.dimension, groups=groups, title=title, about=about)
+        explore(est, path=report, held_out=analysis.dimension, groups=clusters, title=title, about=about)
         if clusters is not None:
             (temporary / CLUSTERS_FILE).write_text(to_csv(clusters.table), encoding="utf-8")
         axes = content["axes"]
@@ -351,7 +385,9 @@ def summarise_survey(
 ) -> dict[str, Any]:
     """Return everything that is said, as plain values."""
     est, data, held_out = analysis.est, analysis.data, analysis.held_out
-    pvalues = analysis.dimension.pvalues
+    dimension = analysis.dimension
+    pvalues = [] if dimension is None else dimension.pvalues
+    predicted = [] if held_out is None else zip(held_out.names, held_out.r2[:, -1], strict=True)
     return {
         "format": SURVEY_FORMAT,
         "title": title,
@@ -364,7 +400,7 @@ def summarise_survey(
         "columns": [asdict(fact) for fact in data.facts],
         "seed": seed,
         "seconds": round(analysis.seconds, 2),
-        "significant": analysis.dimension.n_components,
+        "significant": None if dimension is None else dimension.n_components,
         "axes": [
             {
                 "axis": i + 1,
@@ -374,10 +410,7 @@ def summarise_survey(
             }
             for i in range(len(est.pics_))
         ],
-        "predicted": [
-            {"column": str(name), "held_out": float(value)}
-            for name, value in zip(held_out.names, held_out.r2[:, -1], strict=True)
-        ],
+        "predicted": [{"column": str(name), "held_out": float(value)} for name, value in predicted],
         "clusters": None if analysis.clusters is None else analysis.clusters.record,
         "sentences": analysis.sentences,
         "notes": [*data.notes, *analysis.notes],

@@ -118,7 +118,9 @@ def read_cluster_number(context: click.Context, parameter: click.Parameter, valu
 @seed_option
 @click.option("--title", show_default="the name of FILE", help="Heading of the page.")
 @click.option("--columns", "show_columns", is_flag=True, help="Show what each column is taken for, and stop.")
-@time_limit_option("Skip methods that would not finish in time, and shorten tests; the simplest method always runs.")
+@time_limit_option(
+    "Skip methods that would not finish in time, and shorten or leave out tests; the simplest method always runs."
+)
 @progress_option
 @json_option
 @output_option("Folder for the files.", show_default="the name of FILE with -analysis")
@@ -182,11 +184,11 @@ def analyze_command(
         survey = read_survey(request) if method == "auto" else None
     heading = title or to_valid_text(file.stem)
     if survey is not None:
-        unused = {"--time-limit": time_limit, "--min-count": min_count, "--format": format}
+        unused = {"--min-count": min_count, "--format": format}
         tell_lines(
             [f"{name} says nothing about an analysis of all columns." for name in unused if unused[name] is not None]
         )
-        _analyze_all_columns(survey, request, components, clusters, seed, progress, as_json, folder, heading)
+        _analyze_all_columns(survey, request, components, clusters, seed, progress, as_json, folder, heading, budget)
         return
     with one_sentence(), open_stages(progress) as line:
         line.tell(f"reading {make_safe(file.name)}")
@@ -218,6 +220,7 @@ def _analyze_all_columns(
     as_json: bool,
     folder: Path,
     heading: str,
+    budget: Any,
 ) -> None:
     """Analyse all columns of a file together, write the files and print the result."""
     from correspondence._util.progress import open_stages
@@ -227,10 +230,10 @@ def _analyze_all_columns(
 
     tell_lines(survey.lines)
     with one_sentence(), open_stages(progress) as line:
-        found = analyze_survey(survey, components, seed, line)
+        found = analyze_survey(survey, components, seed, line, budget)
         if clusters is not None:
             line.tell("clustering the rows, and clouds without clusters")
-            found = add_survey_clusters(found, clusters, seed)
+            found = add_survey_clusters(found, clusters, seed, budget)
     tell_lines(found.notes)
     with one_sentence(), writing_to(folder), open_stages(progress) as line:
         line.tell("writing the page and the tables")
