@@ -1,5 +1,6 @@
 """Groups in a plane: colours, names at the means, ellipses and hulls, for analyses of every kind."""
 
+import pickle
 from types import SimpleNamespace
 
 import matplotlib.pyplot as plt
@@ -236,3 +237,22 @@ def test_an_ellipse_of_three_members_does_not_stretch_the_plane(mca):
         assert "cut off: ellipse of cluster 2" in caption
     roomy = plot.plane(mca, groups=SimpleNamespace(labels_=np.arange(198) % 2), ellipses="concentration")
     assert "cut off" not in caption_of(roomy)
+
+
+def test_names_of_few_groups_are_written_in_any_case(mca):
+    for k in (2, 12):
+        groups = np.array([f"people of the district {i}" for i in range(k)], object)
+        ax = plot.plane(mca, groups=groups[np.arange(198) % k], ellipses="confidence")
+        assert set(groups) <= set(written(ax))
+        assert "find no room" not in caption_of(ax)
+
+
+def test_names_of_many_groups_that_find_no_room_are_counted(mca):
+    groups = np.array([f"district {i + 1}" for i in range(40)], object)[np.arange(198) % 40]
+    for est in (mca, co.CCA(2).fit(X, X + 1)):
+        values = {} if est is mca else {"X": X, "Y": X}
+        ax = plot.plane(est, groups=groups[: len(X) if values else None], **values)
+        left = 40 - len(set(written(ax)) & set(groups))
+        assert left > 0
+        assert f"{left} of 40 names of groups find no room; plot.multiples" in caption_of(ax)
+        assert pickle.loads(pickle.dumps(ax.figure)).axes

@@ -68,6 +68,8 @@ class DrawnCloud:
         How opaque each point is, if they stand for numbers of points.
     font_size : float
         The size of their labels, in points.
+    names_groups : bool
+        Whether their labels are the names of groups.
     """
 
     points: ScenePoints
@@ -83,11 +85,23 @@ class DrawnCloud:
     is_hollow: bool = False
     alphas: np.ndarray | None = None
     font_size: float = 8.0
+    names_groups: bool = False
 
     @property
     def labels(self) -> list[Any]:
         """Labels of the points, empty if they have none."""
         return [] if self.points.labels is None else self.points.labels.tolist()
+
+    def take(self, index: np.ndarray) -> DrawnCloud:
+        """Return some of the points."""
+        chosen: dict[str, Any] = {"xy": self.xy[index], "area": self.area[index], "weight": self.weight[index]}
+        for name in ("colours", "alphas"):
+            values = getattr(self, name)
+            chosen[name] = None if values is None else values[index]
+        labels, mass = (None if v is None else v[index] for v in (self.points.labels, self.points.mass))
+        places, rows = self.points.places[index], self.points.rows[index]
+        points = replace(self.points, labels=labels, mass=mass, places=places, rows=rows)
+        return replace(self, points=points, **chosen)
 
 
 def make_sides(

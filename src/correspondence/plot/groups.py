@@ -186,7 +186,9 @@ def make_mean_marks(grouping: Grouping, shapes: GroupShapes) -> DrawnCloud:
     points = ScenePoints(xy, names, None, known, n, n)
     area, weight = np.full(n, MEAN_AREA_POINTS), MEAN_WEIGHT + np.asarray(shapes.n_members[known], dtype=float)
     colours = np.array([darken_colour(grouping.colours[j]) for j in known], dtype=object)
-    return DrawnCloud(points, "_", xy, area, weight, False, "0.1", "P", colours=colours, font_size=NAME_SIZE_POINTS)
+    return DrawnCloud(
+        points, "_", xy, area, weight, False, "0.1", "P", colours=colours, font_size=NAME_SIZE_POINTS, names_groups=True
+    )
 
 
 def list_group_handles(legend: dict[str, str]) -> list[Any]:

@@ -6,6 +6,7 @@ resize or at another resolution their labels overlap again.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -26,7 +27,12 @@ class LabelPlacing(Artist):
     """Search for room for labels whenever the picture is drawn, because only then layout and size are known.
 
     It is drawn first on its axes, and is itself invisible. All lengths are in points. Labels for which there is no room
-    within `reach` are not written.
+    within `reach` are not written, unless they must: these may be farther off, and over points or even other labels.
+
+    Attributes
+    ----------
+    tell : callable or None
+        Is called with the labels after each search, which shows those that have a place.
     """
 
     def __init__(
@@ -37,8 +43,11 @@ class LabelPlacing(Artist):
         xy: np.ndarray,
         radius: np.ndarray,
         reach: float = np.inf,
+        must: np.ndarray | None = None,
     ) -> None:
         super().__init__()
+        self.must = np.zeros(len(labels), bool) if must is None else must
+        self.tell: Callable[[list[Any]], None] | None = None
         self.labels, self.leaders, self.index, self.xy, self.radius = labels, leaders, index, xy, radius
         self.is_near = reach >= _DISTANCES_IN_POINTS
         self.seen = np.empty(0)
@@ -59,6 +68,8 @@ class LabelPlacing(Artist):
             sizes = [np.array(label.get_window_extent(renderer).size) / pixels for label in self.labels]
             lines = self._place_labels(centres, frame, sizes)
             self.leaders.set_segments([self.axes.transData.inverted().transform(line * pixels) for line in lines])
+            if self.tell is not None:
+                self.tell(self.labels)
         self.stale = False
 
     def _place_labels(self, centres: np.ndarray, frame: np.ndarray, sizes: list[np.ndarray]) -> list[np.ndarray]:
@@ -67,11 +78,15 @@ class LabelPlacing(Artist):
         markers = np.hstack([centres - self.radius[:, None], centres + self.radius[:, None]])[crowd]
         written, lines = np.empty((0, 4)), np.empty((0, 2))
         far = []
-        for label, i, size in zip(self.labels, self.index, sizes, strict=True):
+        for label, i, size, must in zip(self.labels, self.index, sizes, self.must, strict=True):
             boxes, leaders = list_places(centres[i], self.radius[i], size)
-            boxes, leaders = boxes[self.is_near], leaders[self.is_near]
+            if not must:
+                boxes, leaders = boxes[self.is_near], leaders[self.is_near]
             taken = np.vstack([markers[crowd != i], written, np.hstack([lines, lines])])
             best = choose_place(boxes, leaders, taken, written, frame)
+            if best is None and must:
+                best = choose_place(boxes, leaders, written, written, frame)
+                best = 0 if best is None else best
             label.set_visible(best is not None)
             if best is not None:
                 label.set_position(tuple(boxes[best, :2] - centres[i]))

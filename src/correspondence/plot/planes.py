@@ -22,6 +22,7 @@ from correspondence.plot.drawn_clouds import (
     make_sides,
     place_supplementary,
 )
+from correspondence.plot.group_names import tell_unnamed
 from correspondence.plot.groups import (
     check_ellipses,
     draw_group_shapes,
@@ -228,9 +229,11 @@ def plane(
         pictures = draw_confusing(ax, seen, index, factor)
     label_axes(ax, list_axis_titles(d_or_est, index))
     add_legend(ax, handles)
-    write_labels(ax, [*clouds, *(side.tips for side in described)], written, max_labels, pictures, lines)
+    named = [*clouds, *(side.tips for side in described)]
+    placing = write_labels(ax, named, written, max_labels, pictures, lines)
     notes = [note for own in told for note in own.notes] + note_large_ellipses(large)
     write_caption(ax, described, notes)
+    tell_unnamed(placing, ax, means)
     return ax
 
 
@@ -300,9 +303,10 @@ def draw_columns_plane(
     label_axes(ax, list_axis_titles(est, index))
     add_legend(ax, list_column_handles(drawn), is_beside=is_long_legend(drawn, len(index)))
     clouds = [*drawn.clouds, drawn.tips, *means]
-    write_labels(ax, clouds, [*written, *means], max_labels, [], lines, LABEL_REACH_POINTS)
+    placing = write_labels(ax, clouds, [*written, *means], max_labels, [], lines, LABEL_REACH_POINTS)
     notes = [note for own in told for note in own.notes] + note_large_ellipses(large)
     write_columns_caption(ax, scene, drawn, notes)
+    tell_unnamed(placing, ax, means)
     return ax
 
 
