@@ -256,3 +256,17 @@ def test_names_of_many_groups_that_find_no_room_are_counted(mca):
         assert left > 0
         assert f"{left} of 40 names of groups find no room; plot.multiples" in caption_of(ax)
         assert pickle.loads(pickle.dumps(ax.figure)).axes
+
+
+def test_an_answer_at_the_mean_of_its_group_has_one_name():
+    frame = X + 3 * (KIND[:, None] == np.array(["p", "q", "r"]))
+    frame["kind"], frame["other"] = KIND, np.where(np.arange(90) % 2, "odd", "even")
+    mix = co.MixedCA(2).fit(frame)
+    kinds = [f"kind: {name}" for name in "pqr"] + ["p", "q", "r"]
+    ax = plot.plane(mix, groups=frame["kind"])
+    seen = [text for text in written(ax) if text in kinds]
+    assert len(seen) == 3
+    assert {"even", "odd"} <= set(written(ax))
+    for style in ({"labels": "none"}, {"groups": np.char.add("group ", KIND.astype(str))}):
+        seen = written(plot.plane(mix, **({"groups": frame["kind"]} | style)))
+        assert len([text for text in seen if text[-1:] in "pqr"]) >= 3

@@ -22,7 +22,7 @@ from correspondence.plot.drawn_clouds import (
     make_sides,
     place_supplementary,
 )
-from correspondence.plot.group_names import tell_unnamed
+from correspondence.plot.group_names import share_names, tell_unnamed
 from correspondence.plot.groups import (
     check_ellipses,
     draw_group_shapes,
@@ -233,7 +233,7 @@ def plane(
     placing = write_labels(ax, named, written, max_labels, pictures, lines)
     notes = [note for own in told for note in own.notes] + note_large_ellipses(large)
     write_caption(ax, described, notes)
-    tell_unnamed(placing, ax, means)
+    tell_unnamed(placing, ax, sum(len(marks.xy) for marks in means))
     return ax
 
 
@@ -290,6 +290,12 @@ def draw_columns_plane(
         weights = find_row_weights(est, scene)
         told = [make_drawn_groups(drawn.rows[0], grouping, kind, level, share, weights, is_named=groups is not None)]
     means = [marks for own in told for marks in own.marks]
+    n_names = sum(len(marks.xy) for marks in means)
+    if means and drawn.answers and drawn.answers[0] in written:
+        answers = np.array(scene.answers.answers, dtype=object) if scene.answers else np.empty(0, object)
+        left, shared = share_names(means[0], drawn.answers, [answers[cloud.points.rows] for cloud in drawn.answers])
+        written = [*(cloud for cloud in written if cloud not in drawn.answers), *shared]
+        drawn, means = replace(drawn, answers=shared), [left] if len(left.xy) else []
     ax = make_axes(ax, choose_figure_size(drawn, len(index)))
     draw_cross(ax)
     for own in told:
@@ -306,7 +312,7 @@ def draw_columns_plane(
     placing = write_labels(ax, clouds, [*written, *means], max_labels, [], lines, LABEL_REACH_POINTS)
     notes = [note for own in told for note in own.notes] + note_large_ellipses(large)
     write_columns_caption(ax, scene, drawn, notes)
-    tell_unnamed(placing, ax, means)
+    tell_unnamed(placing, ax, n_names)
     return ax
 
 
