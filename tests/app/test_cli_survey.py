@@ -112,6 +112,15 @@ def test_large_tables_are_permuted_less(survey, tmp_path, monkeypatch):
     assert axes[0]["pvalue"] == pytest.approx(1 / 200)
 
 
+def test_little_time_for_permutations(survey, tmp_path, monkeypatch):
+    monkeypatch.setattr("correspondence.app.analyze.survey.MIN_ROWS_TO_PERMUTE", 60)
+    monkeypatch.setattr("correspondence.app.analyze.survey.MAX_CELL_DRAWS_PER_SECOND", 1)
+    done = run(survey, "--time-limit", 300, "-o", tmp_path / "out")
+    assert "tested on 60 of 200 rows" in done.output
+    axes = json.loads((tmp_path / "out" / "summary.json").read_text())["axes"]
+    assert axes[0]["pvalue"] == pytest.approx(1 / 100)
+
+
 def test_rows_with_gaps(survey, tmp_path):
     is_first = pl.int_range(pl.len()) < 20
     frame = pl.read_csv(survey).with_columns(q1=pl.when(is_first).then(None).otherwise(pl.col("q1")))

@@ -62,7 +62,7 @@ MAX_COUNTED_ROWS = 10_000_000
 HELD_OUT_FOLDS = 5
 MAX_CELLS_FOR_ALL_DRAWS, MAX_CELL_DRAWS_PER_SECOND = 100_000, 1e7  # answers and numbers that are permuted
 N_DRAWS, N_DRAWS_OF_MANY_CELLS, N_DRAWS_IN_HASTE = 999, 199, 99  # permutations
-MAX_ROWS_TO_PERMUTE = 20_000  # `latent_dimension` takes no more
+MIN_ROWS_TO_PERMUTE, MAX_ROWS_TO_PERMUTE = 1000, 20_000  # `latent_dimension` takes no more
 MAX_ROWS_TO_DESCRIBE = 50_000  # more are drawn at random for the tests of the axes
 
 
@@ -259,10 +259,11 @@ def analyze_survey(
         if progress is not None:
             progress.tell("testing how many axes are more than chance")
         n_draws = choose_draws(data, budget)
+        rows = draw_rows_to_permute(data, n_draws, budget, random_state)
         dimension = budget.attempt(
             "The test of how many axes are more than chance",
             TEST_SHARE,
-            lambda: latent_dimension(make(MAX_AXES), data.counted_frame, n_permutations=n_draws, **options),
+            lambda: latent_dimension(make(MAX_AXES), rows, n_permutations=n_draws, **options),
             None,
         )
         n_found = 0 if dimension is None else dimension.n_components
@@ -296,8 +297,18 @@ def choose_draws(data: SurveyData, budget: TimeBudget) -> int:
     """Choose the number of permutations: fewer of large tables, and if there is little time."""
     n_cells = min(data.n_counted, MAX_ROWS_TO_PERMUTE) * len(data.frame.columns)
     n_draws = N_DRAWS if n_cells <= MAX_CELLS_FOR_ALL_DRAWS else N_DRAWS_OF_MANY_CELLS
-    seconds = n_draws * MAX_AXES * n_cells / MAX_CELL_DRAWS_PER_SECOND
-    return n_draws if seconds <= TEST_SHARE * budget.left else N_DRAWS_IN_HASTE
+    n_affordable = MAX_CELL_DRAWS_PER_SECOND * TEST_SHARE * budget.left / (MAX_AXES * n_cells)
+    return n_draws if n_draws <= n_affordable else N_DRAWS_IN_HASTE
+
+
+def draw_rows_to_permute(data: SurveyData, n_draws: int, budget: TimeBudget, random_state: int) -> Any:
+    """Return the counted rows, or as many of them as can be permuted so often in the time that is left."""
+    cost = MAX_AXES * n_draws * len(data.frame.columns) / MAX_CELL_DRAWS_PER_SECOND  # seconds for each row
+    most, n = max(MIN_ROWS_TO_PERMUTE, TEST_SHARE * budget.left / cost), data.n_counted
+    if min(n, MAX_ROWS_TO_PERMUTE) <= most or data.groups is not None:
+        return data.counted_frame
+    budget.notes.append(f"The number of axes was tested on {int(most):,} of {n:,} rows, to save time.")
+    return data.counted_frame[np.sort(np.random.default_rng(random_state).permutation(n)[: int(most)])]
 
 
 def draw_rows_to_describe(data: SurveyData, random_state: int) -> Any:
