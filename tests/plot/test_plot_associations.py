@@ -91,16 +91,30 @@ def test_what_is_predicted_depends_on_the_direction(a):
     assert plot.associations(a, "captured").figure.axes[1].get_ylabel().startswith("Captured")
 
 
-def test_more_columns_have_smaller_cells_and_at_last_no_names():
+def test_more_columns_have_smaller_cells_and_at_last_few_names():
     middle = plot.associations(co.associations(make_table(k=29)))
     assert figures_of(middle) == {}
     assert len(middle.get_xticklabels()) == 30
     many = plot.associations(co.associations(make_table(n=100, k=99)))
-    assert len(many.get_xticklabels()) == len(hollow_cells(many)) == 0
-    assert "100 columns" in caption_of(many)
+    assert hollow_cells(many) == set()
+    names = [text.get_text() for text in many.get_xticklabels()]
+    assert 5 <= len(names) <= 20
+    assert HOSTILE not in names
+    assert f"{len(names)} of 100 columns" in caption_of(many)
     colours = np.asarray(many.images[0].get_array())[..., :3]
     assert colours.max() <= 1
     assert len(np.unique(colours.reshape(-1, 3), axis=0)) > 50
+
+
+def test_of_many_columns_those_of_the_strongest_pairs_are_named():
+    rng = np.random.default_rng(1)
+    frame = pd.DataFrame(rng.normal(size=(100, 90)), columns=[f"q{j}" for j in range(90)])
+    none = plot.associations(co.associations(frame))
+    assert [*none.get_xticks()] == []
+    assert "without the names of 90 columns" in caption_of(none)
+    frame["q7"] = frame["q70"] + 0.1 * rng.normal(size=100)
+    names = [text.get_text() for text in plot.associations(co.associations(frame)).get_yticklabels()]
+    assert set(names) == {"q7", "q70"}
 
 
 def test_a_target_has_bars_the_longest_above(told):

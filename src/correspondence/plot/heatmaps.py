@@ -21,8 +21,11 @@ __all__ = ["associations"]
 
 MAX_WRITTEN, MAX_NAMED = 20, 80  # columns whose figures, and whose names, are written
 MAX_HOLLOW = 60  # columns of a heatmap with hollow cells; in larger ones these are only paler
+MAX_STRONGEST_NAMED, NAME_SIZE_POINTS = 20, 5.5  # columns that are named if not all are
 MAX_NAME_LETTERS = 28
 CELL_INCHES, MARGIN_INCHES, MAX_INCHES = 0.46, 2.6, 11.0
+LETTER_HEIGHT = 0.9  # of a name, by its size
+POINTS_OF_CELLS = 72 * (MAX_INCHES - MARGIN_INCHES)  # about the side of a large heatmap
 BAR_INCHES = 0.28
 HOLLOW_SIDES, HOLLOW_COLOUR = (0.72, 0.34), "0.72"  # of cells with and without figures
 PALE_SHARE = 0.2  # of its colour, that a cell keeps which may be chance
@@ -35,7 +38,8 @@ def associations(a: Associations, values: str = "correlations", ax: Axes | None 
     """Draw which columns go together: a heatmap in an order that shows blocks, or bars if there is a target.
 
     Pairs that are not more than chance, at the false discovery rate of the associations, are hollow (in a heatmap of
-    more than 60 columns: pale). Figures are written for up to 20 columns, and names for up to 80.
+    more than 60 columns: pale). Figures are written for up to 20 columns, and names for up to 80; of more
+    columns, up to 20 of those in the strongest pairs are named.
 
     Parameters
     ----------
@@ -71,7 +75,7 @@ def associations(a: Associations, values: str = "correlations", ax: Axes | None 
     bar = ax.figure.colorbar(image, ax=ax, shrink=0.8, pad=0.02)
     bar.set_label(heatmap.title[:1].upper() + heatmap.title[1:])
     bar.outline.set_visible(False)
-    write_names(ax, heatmap.names)
+    write_names(ax, heatmap)
     if values == "predicted":
         ax.set_ylabel("known column")
         ax.set_xlabel("predicted column")
@@ -79,7 +83,7 @@ def associations(a: Associations, values: str = "correlations", ax: Axes | None 
         write_figures(ax, heatmap)
     style: dict[str, Any] = {"fontsize": 7.5, "color": "0.4", "va": "bottom", "gid": "caption"}
     offset: dict[str, Any] = {"xytext": (0, 5), "textcoords": "offset points", "xycoords": "axes fraction"}
-    ax.annotate("; ".join(_list_notes(a, k)), (0, 1), **style, **offset)
+    ax.annotate("; ".join(_list_notes(a, k, len(choose_named(heatmap)))), (0, 1), **style, **offset)
     return ax
 
 
@@ -105,17 +109,32 @@ def draw_cells(ax: Axes, heatmap: Heatmap) -> Any:
     return image
 
 
-def write_names(ax: Axes, names: list[str]) -> None:
-    """Write the names of the columns below and at the left, unless there are too many."""
-    k = len(names)
-    if k > MAX_NAMED:
-        ax.set_xticks([])
-        ax.set_yticks([])
-        return
-    texts = [one_line(name, MAX_NAME_LETTERS) for name in names]
-    size = float(np.clip(380 / k, 4.5, 9))
-    ax.set_xticks(range(k), texts, rotation=90, fontsize=size, parse_math=False)
-    ax.set_yticks(range(k), texts, fontsize=size, parse_math=False)
+def write_names(ax: Axes, heatmap: Heatmap) -> None:
+    """Write the names of the columns below and at the left, of many columns those of the strongest pairs."""
+    k = len(heatmap.names)
+    chosen = choose_named(heatmap)
+    texts = [one_line(heatmap.names[j], MAX_NAME_LETTERS) for j in chosen]
+    size = float(np.clip(380 / k, 4.5, 9)) if k <= MAX_NAMED else NAME_SIZE_POINTS
+    ax.set_xticks(chosen, texts, rotation=90, fontsize=size, parse_math=False)
+    ax.set_yticks(chosen, texts, fontsize=size, parse_math=False)
+    ax.tick_params(length=0 if k <= MAX_NAMED else 3)
+
+
+def choose_named(heatmap: Heatmap) -> list[int]:
+    """Choose the columns that are named: all, or of many those of the strongest pairs that are more than chance.
+
+    Those so near to one that is named that their names would overlap are left out.
+    """
+    k = len(heatmap.names)
+    if k <= MAX_NAMED:
+        return list(range(k))
+    strength = np.where(heatmap.found, np.nan_to_num(heatmap.figures), 0)
+    best = np.fmax(strength, strength.T).max(axis=0)
+    apart, chosen = k * LETTER_HEIGHT * NAME_SIZE_POINTS / POINTS_OF_CELLS, list[int]()
+    for j in np.argsort(-best, kind="stable").tolist():
+        if best[j] > 0 and len(chosen) < MAX_STRONGEST_NAMED and all(abs(j - i) >= apart for i in chosen):
+            chosen.append(j)
+    return sorted(chosen)
 
 
 def write_figures(ax: Axes, heatmap: Heatmap) -> None:
@@ -174,8 +193,9 @@ def draw_target_bars(a: Associations, values: str, heatmap: Heatmap, ax: Axes | 
     return ax
 
 
-def _list_notes(a: Associations, k: int) -> list[str]:
+def _list_notes(a: Associations, k: int, n_named: int = 0) -> list[str]:
     """List what the looks of cells or bars mean, and what is not written."""
     looks = "Pale" if k > MAX_HOLLOW else "Hollow"
     notes = [f"{looks}: may be chance (false discovery rate {100 * a.alpha:g} %)"]
-    return notes + ([f"without the names of {k:,} columns"] if k > MAX_NAMED else [])
+    strongest = f"names of {n_named:,} of {k:,} columns, those of the strongest pairs"
+    return notes + ([strongest if n_named else f"without the names of {k:,} columns"] if k > MAX_NAMED else [])
