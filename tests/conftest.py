@@ -1,13 +1,8 @@
 """Shared by all tests."""
 
-import matplotlib
-
-matplotlib.use("Agg")
-
 import shutil
 
 import engines
-import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 from hypothesis import settings
@@ -22,12 +17,6 @@ def pytest_collection_modifyitems(config, items):
         group = item.get_closest_marker("xdist_group")
         if group is not None and hasattr(item, "_id") and not item.nodeid.endswith(f"@{group.args[0]}"):
             item._id = type(item._id).parse(f"{item.nodeid}@{group.args[0]}")
-
-
-@pytest.fixture(autouse=True)
-def _close_figures():
-    yield
-    plt.close("all")
 
 
 @pytest.fixture

@@ -164,7 +164,7 @@ class LabelFunctions(PrincipalFunctions):
             unknown = wanted[int(np.argmax(found < 0))]
             raise ValueError(
                 f"The label {short_repr(unknown)} is not among those of the fit: give one that is, or use "
-                'handle_unknown="missing" to treat it like a missing one, or "nan" to get NaN instead.'
+                'handle_unknown="missing" (as if missing) or "nan" (NaN).'
             )
         return np.where((found < 0)[:, None], self._find_unknown_values(), self.values[found])
 
