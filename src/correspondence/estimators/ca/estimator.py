@@ -19,11 +19,11 @@ from correspondence.core.estimator import MISSING_POLICIES, Estimator
 from correspondence.core.functions import LabelFunctions
 from correspondence.core.scoring import score_pairs
 from correspondence.data.pairs.pairs import is_source
-from correspondence.data.table import Table, as_table
+from correspondence.data.table import Table
 from correspondence.estimators.ca.axes import AnalysedTable
 from correspondence.estimators.ca.bootstrap import bootstrap_points
 from correspondence.estimators.ca.independence import Chi2Test, assess_independence
-from correspondence.estimators.ca.row_variables import correlate_numbers, read_new_counts, sum_categories
+from correspondence.estimators.ca.placing import PointPlacer
 from correspondence.estimators.ca.table_imputing import impute_table
 from correspondence.estimators.ca.table_side import (
     TableSide,
@@ -32,16 +32,15 @@ from correspondence.estimators.ca.table_side import (
     read_table,
     treat_missing_labels,
     warn_of_dropped_labels,
-    warn_of_empty_points,
     weigh_table,
 )
 from correspondence.results.evidence import HeldOut
-from correspondence.results.points import Bootstrap, Points, SupplementaryNumbers
+from correspondence.results.points import Bootstrap
 
 __all__ = ["CA", "Chi2Test"]
 
 
-class CA(Estimator):
+class CA(PointPlacer, Estimator):
     """Correspondence analysis: principal functions of two discrete variables, exact.
 
     Parameters
@@ -270,71 +269,6 @@ class CA(Estimator):
 
     def _are_labels(self, values: Any) -> bool:
         return is_column_of_labels(values) or (self._from_pairs and not is_table_of_counts(values))
-
-    def supplementary(
-        self, rows: Any = None, columns: Any = None, *, numbers: Any = None, categories: Any = None
-    ) -> Any:
-        """Place rows, columns or variables of the rows that were not used in the fit.
-
-        Parameters
-        ----------
-        rows : table with the columns of the fit, optional
-            The counts of new rows, or shares that sum to 1 or 100.
-        columns : table with the rows of the fit, optional
-            The counts of new columns, side by side, or shares that sum to 1 or 100.
-        numbers : frame or array with the rows of the fit, optional
-            Measurements of the rows, such as a mean age: a column for each. They are no counts, and are placed by
-            their correlations with the axes, each row weighted by its mass. The rows of a frame are found by its index
-            (pandas), or by its first column if that holds their labels, and otherwise by position.
-        categories : frame or array with the rows of the fit, optional
-            Labels of the rows, such as a theme: a column for each. A category lies at the mean of its rows.
-
-        Returns
-        -------
-        Points, or SupplementaryNumbers for `numbers`; several of them, in the order above, if several are given
-            Mass, inertia and contributions are NaN. A row or column of zeros lies at NaN, with a warning.
-
-        Warns
-        -----
-        CorrespondenceWarning
-            If new rows or columns of a table of whole counts have fractions that are no shares: they may be meant as
-            `numbers`.
-        LeftOut
-            If a row or column has no counts, a number does not vary, or values of a variable are missing.
-
-        Examples
-        --------
-        >>> import correspondence as co
-        >>> ca = co.CA(n_components=2).fit([[20, 5, 1], [8, 9, 7], [2, 6, 21]])
-        >>> ca.supplementary(rows=[[1, 1, 1]]).principal.round(2)
-        array([[0.02, 0.18]])
-        >>> ca.supplementary(numbers=[61, 45, 30]).correlations.round(2)       # mean age of each row
-        array([[-1.  , -0.02]])
-        """
-        check_is_fitted(self)
-        placed: list[Points | SupplementaryNumbers] = []
-        if rows is not None:
-            placed.append(self._place_rows(read_new_counts(rows, "rows", self._unweighted), "rows"))
-        if columns is not None:
-            placed.append(self._place_columns(read_new_counts(columns, "columns", self._unweighted), "columns"))
-        if numbers is not None:
-            placed.append(correlate_numbers(numbers, self.rows_))
-        if categories is not None:
-            weighed = weigh_table(self._unweighted, self._analysed.rows.weights, None)
-            placed.append(self._place_rows(sum_categories(categories, self.rows_, weighed), "categories"))
-        if not placed:
-            raise ValueError("rows, columns, numbers or categories must be given: there is nothing to place.")
-        return placed[0] if len(placed) == 1 else tuple(placed)
-
-    def _place_rows(self, rows: Any, name: str) -> Points:
-        table = as_table(rows, name, positive=False)
-        return warn_of_empty_points(
-            self._analysed.columns.place_labels(table, self.columns_, name, self._to_rows), name
-        )
-
-    def _place_columns(self, columns: Any, name: str) -> Points:
-        table = as_table(columns, name, positive=False).T
-        return warn_of_empty_points(self._analysed.rows.place_labels(table, self.rows_, name, self._to_columns), name)
 
     def evaluate(self, X: Any, Y: Any = None, sample_weight: Any = None) -> HeldOut:
         """Evaluate the functions on pairs, ideally pairs that were not used in the fit.
