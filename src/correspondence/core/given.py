@@ -1,0 +1,297 @@
+"""What is left of functions of a variable once z is known: regressions on z, of which each row's own is held out."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.multioutput import MultiOutputRegressor
+from sklearn.utils import get_tags
+
+from correspondence._util.files import State, strip_prefix
+from correspondence._util.text import short_repr
+from correspondence.core.feature_maps import to_dense
+from correspondence.core.given_splines import SplineRegression, regress_on_splines
+from correspondence.data.encoders.columns import Columns, is_table
+from correspondence.data.splits import Split, encode_groups, make_splits
+
+__all__ = ["Given", "GivenEncoder", "GivenRegression"]
+
+N_FOLDS_OF_GIVEN = 5  # with groups, and with regressors
+MAX_GIVEN_COLUMNS = 1000  # encoded columns of z
+MAX_CURVED_CORRELATION = 1 - 1e-6  # beyond it, the column on its own scale adds nothing to the encoded one
+
+
+@dataclass(frozen=True, eq=False)
+class GivenEncoder:
+    """Encoder of z: robust coordinates for smooth functions, indicators, and numbers on their own scale.
+
+    The last are for numbers whose extremes the robust coordinates draw in: a straight line there is none here.
+
+    Attributes
+    ----------
+    columns : Columns
+        The encoder that `ACE` uses.
+    straight : Columns or None
+        The encoder that `CCA` uses; None if it adds nothing.
+    kept : ndarray of int
+        These columns of `straight` are added.
+    """
+
+    columns: Columns
+    straight: Columns | None = None
+    kept: np.ndarray = field(default_factory=lambda: np.empty(0, dtype=np.int64))
+
+    @classmethod
+    def fit(cls, values: Any, name: str = "given") -> GivenEncoder:
+        """Fit the encoder to a table of numbers, labels, dates or other columns.
+
+        Parameters
+        ----------
+        values : array-like or frame
+            The given variables, one row for each pair.
+        name : str
+            Errors and warnings call the data so.
+        """
+        if not is_table(values, name):
+            raise ValueError(f"{name} must be a table of numbers and labels, got {type(values).__name__}.")
+        columns = Columns.fit(values, name)
+        if columns.width > MAX_GIVEN_COLUMNS:
+            raise ValueError(
+                f"{name} must have at most {MAX_GIVEN_COLUMNS} columns, with one for each label, got {columns.width}."
+            )
+        if not columns.coordinates.any():
+            return cls(columns)
+        with warnings.catch_warnings(action="ignore"):  # those of the first encoder are enough
+            straight = Columns.fit(values, name, linear=True)
+        curved, lines = (to_dense(encoder(values, name)) for encoder in (columns, straight))
+        kept = [j for j in np.flatnonzero(straight.coordinates) if not _is_among(lines[:, j], curved)]
+        return cls(columns, straight, np.array(kept)) if kept else cls(columns)
+
+    @property
+    def is_number(self) -> np.ndarray:
+        """Which columns of the rows are numbers that functions may bend."""
+        return np.append(self.columns.coordinates, np.zeros(len(self.kept), dtype=bool))
+
+    def __call__(self, values: Any, name: str = "given") -> np.ndarray:
+        """Encode values as rows of numbers; errors call them `name`."""
+        rows = to_dense(self.columns(values, name))
+        return rows if self.straight is None else np.hstack([rows, to_dense(self.straight(values, name))[:, self.kept]])
+
+    def accept_unknown(self) -> GivenEncoder:
+        """Return an encoder that encodes a label that was not in the fit as the mean of those that were."""
+        straight = self.straight and self.straight.accept_unknown()
+        return replace(self, columns=self.columns.accept_unknown(), straight=straight)
+
+    def state(self) -> State:
+        """Return the description from which `from_state` makes the same encoder."""
+        straight = self.straight and self.straight.state().description
+        description = {"columns": self.columns.state().description, "straight": straight, "kept": self.kept.tolist()}
+        return State(description, {})
+
+    @classmethod
+    def from_state(cls, description: dict[str, Any], arrays: dict[str, np.ndarray]) -> GivenEncoder:
+        """Put together what `state` took apart."""
+        straight = description["straight"] and Columns.from_state(description["straight"], {})
+        kept = np.array(description["kept"], dtype=np.int64)
+        return cls(Columns.from_state(description["columns"], {}), straight, kept)
+
+
+def _is_among(z: np.ndarray, columns: np.ndarray) -> bool:
+    z = z - z.mean()
+    columns = columns - columns.mean(axis=0)
+    products = np.abs(z @ columns)
+    norms = np.linalg.norm(z) * np.linalg.norm(columns, axis=0)
+    return bool((products >= MAX_CURVED_CORRELATION * norms).any())
+
+
+@dataclass(frozen=True, eq=False)
+class Given:
+    """Rows of z, encoded once for all regressions on them.
+
+    Attributes
+    ----------
+    rows : ndarray of shape (n, q)
+        The encoded rows.
+    encoder : GivenEncoder
+        This has made the rows.
+    """
+
+    rows: np.ndarray
+    encoder: GivenEncoder
+
+    @classmethod
+    def read(cls, values: Any, encoder: GivenEncoder | None = None) -> Given:
+        """Encode the given variables, or return them if they are encoded.
+
+        Parameters
+        ----------
+        values : array-like, frame or Given
+            The given variables, one row for each pair.
+        encoder : GivenEncoder, optional
+            By default, one is fitted to the values.
+
+        Examples
+        --------
+        >>> Given.read([["a", 1.0], ["b", 2.0], ["a", 4.0], ["c", 3.0]]).rows.shape[0]
+        4
+        """
+        if isinstance(values, Given):
+            return values
+        encoder = encoder or GivenEncoder.fit(values)
+        return cls(encoder(values), encoder)
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def take_rows(self, rows: np.ndarray) -> Given:
+        """Return some of the rows, by positions, with the same encoder."""
+        return replace(self, rows=self.rows[rows])
+
+
+@dataclass(frozen=True, eq=False)
+class GivenRegression:
+    """Regressions of functions of one variable on z.
+
+    Attributes
+    ----------
+    encoder : GivenEncoder
+        It encodes z.
+    models : list
+        The expectation is the mean over these. Splines are one model, of all rows; regressors are one for each fold.
+    residuals : ndarray of shape (n, p)
+        What the regressions leave of the rows of the fit; each row by a model that was fitted without it.
+    own_residuals : ndarray of shape (n, p)
+        The same by the model of all rows, for splines. With a regressor they are `residuals`.
+    leverages : ndarray of shape (n, p)
+        How much the expectation of a row depends on its own value, for splines. With a regressor they are 0.
+    """
+
+    encoder: GivenEncoder
+    models: list[Any]
+    residuals: np.ndarray = field(repr=False)
+    own_residuals: np.ndarray = field(repr=False)
+    leverages: np.ndarray = field(repr=False)
+
+    @classmethod
+    def fit(
+        cls, F: np.ndarray, Z: Any, groups: Any = None, regressor: Any = None, random_state: int = 0
+    ) -> GivenRegression:
+        """Regress functions of a variable on z.
+
+        Parameters
+        ----------
+        F : ndarray of shape (n, p)
+            Functions of a variable, one in each column.
+        Z : array-like, frame or Given
+            The given variables, one row for each row of F; encode them once by `Given.read` for several regressions.
+        groups : array-like of shape (n,), optional
+            Rows of the same group are held out together.
+        regressor : regressor, optional
+            Any of scikit-learn; by default sums of smooth functions and a mean for each label. The smoothness of each
+            function is chosen by generalised cross-validation, on the rough side.
+        random_state : int
+            The folds of regressors, and of groups, are drawn with this seed.
+
+        Examples
+        --------
+        >>> rng = np.random.default_rng(0)
+        >>> z = rng.normal(size=300); F = np.column_stack([z**2, z]) + rng.normal(size=(300, 2))
+        >>> regression = GivenRegression.fit(F, z)
+        >>> bool((np.abs(np.corrcoef(regression.residuals.T, z)[2, :2]) < 0.1).all())
+        True
+        >>> regression.leave(np.zeros((1, 2)), [2.0]).round(0)
+        array([[-4., -2.]])
+        """
+        F = np.asarray(F, dtype=np.float64)
+        given = Given.read(Z)
+        if len(given) != len(F):
+            raise ValueError(f"given must have one row for each of the {len(F)} pairs, got {len(given)}.")
+        folds = _make_folds(len(F), groups, random_state) if groups is not None or regressor is not None else None
+        if regressor is not None:
+            assert folds is not None
+            return _fit_regressors(F, given, regressor, folds)
+        fit = regress_on_splines(F, given.rows, given.encoder.is_number, folds)
+        return cls(given.encoder, [fit.regression], fit.held_out, fit.own, fit.leverages)
+
+    def expect(self, Z: Any) -> np.ndarray:
+        """Expect the functions given values of z, of shape (n, p)."""
+        rows = Given.read(Z, self.encoder).rows
+        return np.mean([model(rows) for model in self.models], axis=0)
+
+    def leave(self, F: np.ndarray, Z: Any) -> np.ndarray:
+        """Compute what is left of functions on new rows.
+
+        Parameters
+        ----------
+        F : ndarray of shape (n, p)
+            The same functions as in the fit.
+        Z : array-like, frame or Given
+            The given variables of these rows.
+        """
+        expected = self.expect(Z)
+        if len(expected) != len(F):
+            raise ValueError(f"given must have one row for each of the {len(F)} pairs, got {len(expected)}.")
+        return F - expected
+
+    def accept_unknown(self) -> GivenRegression:
+        """Return regressions that take a label that was not in the fit as the mean of those that were."""
+        return replace(self, encoder=self.encoder.accept_unknown())
+
+    def state(self) -> State:
+        """Return the description and the arrays from which `from_state` makes the same, without residuals."""
+        if not all(isinstance(model, SplineRegression) for model in self.models):
+            raise TypeError(f"Regressions on given variables by {self.models[0]!r} cannot be saved.")
+        model = self.models[0].state()
+        return State({"encoder": self.encoder.state().description}, model.prefix_arrays("model."))
+
+    @classmethod
+    def from_state(cls, description: dict[str, Any], arrays: dict[str, np.ndarray]) -> GivenRegression:
+        """Put together what `state` took apart."""
+        model = SplineRegression.from_state({}, strip_prefix(arrays, "model."))
+        none = np.empty((0, len(model.centre)))
+        return cls(GivenEncoder.from_state(description["encoder"], {}), [model], none, none, none)
+
+
+def _make_folds(n: int, groups: Any, random_state: int) -> list[Split]:
+    together = None if groups is None else encode_groups(groups, n, "groups")
+    most = n if together is None else len(np.unique(together))
+    return make_splits(max(2, min(N_FOLDS_OF_GIVEN, most)), n, groups=together, random_state=random_state)
+
+
+@dataclass(frozen=True, eq=False)
+class RegressorModel:
+    """A fitted regressor, which expects p functions at encoded rows."""
+
+    model: Any
+    width: int
+
+    @classmethod
+    def fit(cls, regressor: Any, rows: np.ndarray, F: np.ndarray) -> RegressorModel:
+        """Fit a copy of the regressor."""
+        model, width = clone(regressor), F.shape[1]
+        if width > 1 and not get_tags(model).target_tags.multi_output:
+            model = MultiOutputRegressor(model)
+        try:
+            return cls(model.fit(rows, F if width > 1 else F[:, 0]), width)
+        except Exception as error:
+            reason = " ".join(str(error).split())[:200].rstrip(".")
+            raise ValueError(f"{short_repr(regressor)} could not be fitted to given: {reason}.") from error
+
+    def __call__(self, rows: np.ndarray) -> np.ndarray:
+        """Expect the functions."""
+        return np.asarray(self.model.predict(rows), dtype=np.float64).reshape(len(rows), self.width)
+
+    def __repr__(self) -> str:
+        return short_repr(self.model)
+
+
+def _fit_regressors(F: np.ndarray, given: Given, regressor: Any, folds: list[Split]) -> GivenRegression:
+    residuals, models = np.empty_like(F), []
+    for train, test in folds:
+        models.append(RegressorModel.fit(regressor, given.rows[train], F[train]))
+        residuals[test] = F[test] - models[-1](given.rows[test])
+    return GivenRegression(given.encoder, models, residuals, residuals, np.zeros_like(F))

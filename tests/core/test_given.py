@@ -1,0 +1,109 @@
+"""Regressions on given variables: each row held out, quick, and close to linear and quadratic dependence."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.ensemble import RandomForestRegressor
+from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge
+
+from correspondence.core.given import Given, GivenEncoder, GivenRegression
+from correspondence.core.given_splines import RIDGE_ROWS, regress_on_splines
+
+
+@pytest.fixture
+def rng():
+    return np.random.default_rng(0)
+
+
+@pytest.mark.parametrize("power", [1, 2])
+def test_linear_and_quadratic_dependence_is_removed_at_200_rows(rng, power):
+    z = rng.normal(size=(200, 1))
+    noise = rng.normal(size=(200, 40))
+    left = GivenRegression.fit(3 * z**power + noise, z).residuals
+    assert np.sqrt(((left - noise) ** 2).mean()) < 0.25  # of noise with variance 1; about 4 parameters cost 0.14
+
+
+def test_each_row_is_left_out_exactly(rng):
+    z, F = rng.normal(size=(40, 1)), rng.normal(size=(40, 2))
+    fit = regress_on_splines(F, z, np.array([False]))  # a line, whose ridge is small
+    for i in (0, 17):
+        rest = np.delete(np.arange(40), i)
+        line = LinearRegression().fit(z[rest], F[rest])
+        np.testing.assert_allclose(fit.held_out[i], F[i] - line.predict(z[[i]])[0], atol=0.05 * RIDGE_ROWS)
+
+
+def test_a_row_does_not_see_itself(rng):
+    z, F = rng.normal(size=(100, 1)), rng.normal(size=(100, 1))
+    changed = F.copy()
+    changed[3] += 0.01
+    before, after = (regress_on_splines(values, z, np.array([True])).held_out for values in (F, changed))
+    np.testing.assert_allclose((after - before)[3], 0.01, rtol=1e-6)
+
+
+def test_rows_of_a_group_are_held_out_together(rng):
+    groups = np.repeat(np.arange(40), 5)
+    z, noise = rng.normal(size=200), np.repeat(rng.normal(size=40), 5)
+    together = GivenRegression.fit(noise[:, None], np.repeat(z[:40], 5), groups=groups).residuals
+    alone = GivenRegression.fit(noise[:, None], np.repeat(z[:40], 5)).residuals
+    assert together.std() > alone.std()  # a row alone learns from its copies
+
+
+def test_labels_leave_deviations_from_their_means(rng):
+    labels = np.repeat(["a", "b", "c"], 50)
+    F = rng.normal(size=(150, 2)) + 5 * np.repeat(np.arange(3), 50)[:, None]
+    regression = GivenRegression.fit(F, labels)
+    means = np.array([regression.own_residuals[labels == label].mean(axis=0) for label in "abc"])
+    np.testing.assert_allclose(means, 0, atol=5 * RIDGE_ROWS / 50)
+    np.testing.assert_allclose(regression.leave(F, labels), regression.own_residuals)
+
+
+def test_heavy_tails_of_a_linear_confounder_are_followed(rng):
+    z = np.exp(1.5 * rng.normal(size=300))
+    left = GivenRegression.fit(2 * z[:, None] + rng.normal(size=(300, 1)), z).residuals
+    assert left.std() < 1.3
+    assert GivenEncoder.fit(z).is_number.tolist() == [True, False]
+
+
+def test_frames_of_any_kind(rng):
+    frame = pd.DataFrame(
+        {"age": rng.normal(size=100), "town": rng.choice(["a", "b"], 100), "ill": rng.random(100) < 0.5}
+    )
+    frame.loc[:9, "age"] = None
+    regression = GivenRegression.fit(rng.normal(size=(100, 3)), frame)
+    assert np.isfinite(regression.residuals).all()
+    again = GivenRegression.from_state(*regression.state())
+    F = rng.normal(size=(100, 3))
+    np.testing.assert_allclose(again.leave(F, frame), regression.leave(F, frame))
+    np.testing.assert_allclose(again.leave(F, frame), regression.leave(F, Given.read(frame)))
+
+
+def test_more_columns_than_rows_have_a_ridge(rng):
+    z = rng.normal(size=(60, 100))
+    left = GivenRegression.fit(rng.normal(size=(60, 1)), z).residuals
+    assert 0.5 < left.std() < 2
+
+
+@pytest.mark.parametrize("regressor", [Ridge(), RandomForestRegressor(20, random_state=0)])
+def test_any_regressor(rng, regressor):
+    z = rng.normal(size=(200, 2))
+    F = z @ [[1.0, 2.0], [0.0, 1.0]] + 0.5 * rng.normal(size=(200, 2))
+    regression = GivenRegression.fit(F, z, regressor=regressor)
+    assert (regression.residuals.std(axis=0) < 0.7 * F.std(axis=0)).all()
+    assert len(regression.models) == 5
+    assert regression.leave(F[:3], z[:3]).shape == (3, 2)
+    with pytest.raises(TypeError, match="cannot be saved"):
+        regression.state()
+
+
+def test_errors(rng):
+    F = rng.normal(size=(20, 1))
+    with pytest.raises(ValueError, match="given must have one row"):
+        GivenRegression.fit(F, rng.normal(size=19))
+    with pytest.raises(ValueError, match="given must have one row"):
+        GivenRegression.fit(F, rng.normal(size=20)).leave(F[:5], rng.normal(size=4))
+    with pytest.raises(ValueError, match="given has one value"):
+        GivenRegression.fit(F, np.ones(20))
+    with pytest.raises(ValueError, match="given must be a table"):
+        GivenRegression.fit(F, rng.normal(size=(20, 1, 4, 4)))
+    with pytest.raises(ValueError, match="LogisticRegression"):
+        GivenRegression.fit(F, rng.normal(size=20), regressor=LogisticRegression())
