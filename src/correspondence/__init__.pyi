@@ -73,6 +73,9 @@ from .results.group_relations import GroupRelations as GroupRelations
 from .results.matches import Confusing as Confusing
 from .results.matches import MatchCalibration as MatchCalibration
 from .results.matches import Matches as Matches
+from .results.ordination_scores import ResidualAxes as ResidualAxes
+from .results.ordination_scores import Scores as Scores
+from .results.partition import Partition as Partition
 from .results.points import ActiveNumbers as ActiveNumbers
 from .results.points import Bootstrap as Bootstrap
 from .results.points import CategoryMeans as CategoryMeans

@@ -17,7 +17,7 @@ import numpy as np
 from correspondence._util import files
 from correspondence._util.arguments import check_weights, check_whole, read_only
 from correspondence._util.files import State
-from correspondence.core.functions import FUNCTION_CLASSES, PrincipalFunctions
+from correspondence.core.functions import PrincipalFunctions, find_function_class
 from correspondence.core.scoring import score_pairs, score_parts
 from correspondence.data.pairs.pairs import Pairs, check_source
 from correspondence.results.evidence import HeldOut
@@ -329,7 +329,7 @@ def load(path: str | Path, x_net: Any = None, y_net: Any = None) -> Decompositio
 def _load_functions(
     name: str, description: dict[str, Any], arrays: dict[str, np.ndarray], net: Any
 ) -> PrincipalFunctions:
-    functions = FUNCTION_CLASSES[description[name]["kind"]].from_state(
+    functions = find_function_class(description[name]["kind"]).from_state(
         description[name], files.strip_prefix(arrays, f"{name}."), net
     )
     if functions.width != arrays["pics"].size:

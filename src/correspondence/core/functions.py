@@ -33,6 +33,7 @@ __all__ = [
     "LabelFunctions",
     "LinearFunctions",
     "PrincipalFunctions",
+    "find_function_class",
     "find_label_shares",
 ]
 
@@ -378,6 +379,16 @@ def _decode_labels(array: np.ndarray) -> np.ndarray:
 
 
 FUNCTION_CLASSES: dict[str, type[PrincipalFunctions]] = {cls.kind: cls for cls in (LabelFunctions, LinearFunctions)}
+OTHER_FUNCTION_CLASSES = {"partial": "correspondence.estimators.ca.constrained.functions:PartialFunctions"}  # as names
+
+
+def find_function_class(kind: str) -> type[PrincipalFunctions]:
+    """Find the class of saved functions of a kind."""
+    if kind in FUNCTION_CLASSES:
+        return FUNCTION_CLASSES[kind]
+    module, name = OTHER_FUNCTION_CLASSES[kind].split(":")
+    found: type[PrincipalFunctions] = getattr(importlib.import_module(module), name)
+    return found
 
 
 def _evaluate_h_on_sample(

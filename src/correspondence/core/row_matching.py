@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import narwhals as nw
@@ -10,18 +11,27 @@ import numpy as np
 from correspondence._util.arguments import as_frame, to_array
 from correspondence._util.labels import as_labels
 from correspondence._util.text import list_names
-from correspondence.results.points import Points
+from correspondence.data.table import to_frame
 
-__all__ = ["read_row_variables"]
+__all__ = ["as_frame_of_columns", "read_row_variables"]
 
 
-def read_row_variables(values: Any, argument: str, rows: Points) -> list[tuple[Any, Any]]:
+def read_row_variables(values: Any, argument: str, rows: np.ndarray) -> list[tuple[Any, Any]]:
     """List the columns of variables of the rows, by name, with their values in the order of the rows of the fit.
 
     Rows of a frame are found by its index (pandas), or by its first column if that holds the labels of the rows, and
     otherwise by their positions.
+
+    Parameters
+    ----------
+    values : frame, series, dict of columns or array-like
+        The variables.
+    argument : str
+        Errors call the variables so.
+    rows : ndarray of shape (n,)
+        The labels of the rows of the fit.
     """
-    frame = _as_frame_of_columns(values, argument)
+    frame = as_frame_of_columns(values, argument)
     if frame is None:
         return _read_array_columns(values, argument, rows)
     names = frame.columns
@@ -35,14 +45,17 @@ def read_row_variables(values: Any, argument: str, rows: Points) -> list[tuple[A
     return columns
 
 
-def _as_frame_of_columns(values: Any, argument: str) -> nw.DataFrame | None:
+def as_frame_of_columns(values: Any, argument: str) -> nw.DataFrame | None:
+    """Return a frame, a series or a dictionary of columns as a frame, and None for anything else."""
+    if isinstance(values, Mapping):
+        values = to_frame({str(name): column for name, column in values.items()})
     series = nw.from_native(values, series_only=True, pass_through=True)
     if isinstance(series, nw.Series):
         return series.alias(str(series.name or argument)).to_frame()
     return as_frame(values, argument)
 
 
-def _read_array_columns(values: Any, argument: str, rows: Points) -> list[tuple[Any, Any]]:
+def _read_array_columns(values: Any, argument: str, rows: np.ndarray) -> list[tuple[Any, Any]]:
     array = to_array(values, argument)
     if array.ndim not in (1, 2):
         raise ValueError(f"{argument} must be one column or a table of them, got an array of shape {array.shape}.")
@@ -50,9 +63,9 @@ def _read_array_columns(values: Any, argument: str, rows: Points) -> list[tuple[
     return [(None, array)] if array.ndim == 1 else list(enumerate(array.T))
 
 
-def _find_row_labels(frame: nw.DataFrame, rows: Points) -> tuple[list[Any] | None, int]:
+def _find_row_labels(frame: nw.DataFrame, rows: np.ndarray) -> tuple[list[Any] | None, int]:
     """Find the labels of the rows in a frame, and the first column after them."""
-    known, index = set(rows.labels.tolist()), nw.maybe_get_index(frame)
+    known, index = set(rows.tolist()), nw.maybe_get_index(frame)
     if index is not None and (set(index) == known or getattr(index, "dtype", np.dtype(object)).kind not in "iu"):
         return list(index), 0
     # Numbers in the first column may be measurements that happen to be equal to labels.
@@ -61,11 +74,11 @@ def _find_row_labels(frame: nw.DataFrame, rows: Points) -> tuple[list[Any] | Non
     return None, 0
 
 
-def _match_rows(labels: list[Any], rows: Points, argument: str) -> np.ndarray:
+def _match_rows(labels: list[Any], rows: np.ndarray, argument: str) -> np.ndarray:
     """Find the position among the labels of each row of the fit."""
     found = as_labels(labels, f"the labels of {argument}").tolist()
     position = {label: i for i, label in enumerate(found)}
-    known = rows.labels.tolist()
+    known = rows.tolist()
     missing, extra = [label for label in known if label not in position], set(position) - set(known)
     if missing or extra or len(position) < len(found):
         trouble = f"lacks {list_names(missing)}" if missing else f"has also {list_names(sorted(extra, key=str))}"
@@ -74,6 +87,6 @@ def _match_rows(labels: list[Any], rows: Points, argument: str) -> np.ndarray:
     return np.array([position[label] for label in known])
 
 
-def _check_number_of_rows(n: int, argument: str, rows: Points) -> None:
+def _check_number_of_rows(n: int, argument: str, rows: np.ndarray) -> None:
     if n != len(rows):
         raise ValueError(f"{argument} must have a value for each of the {len(rows)} rows of the fit, got {n}.")

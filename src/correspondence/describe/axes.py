@@ -161,7 +161,7 @@ def _describe_table(
 
 def _tabulate_variables(given: Any, points: Points, side: str, at: np.ndarray, chosen: list[int]) -> ScoreTables:
     argument = "X" if side == "row" else "Y"
-    found = read_row_variables(given, argument, points)
+    found = read_row_variables(given, argument, points.labels)
     read = leave_out_useless([read_tested_column(_name_variable(key), own, argument) for key, own in found])
     mass = np.nan_to_num(points.mass)
     weights = mass * np.count_nonzero(mass)  # a variable of the rows has as many values as there are rows, not pairs

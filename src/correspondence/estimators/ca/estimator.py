@@ -22,6 +22,11 @@ from correspondence.data.pairs.pairs import is_source
 from correspondence.data.table import Table
 from correspondence.estimators.ca.axes import AnalysedTable
 from correspondence.estimators.ca.bootstrap import bootstrap_points
+from correspondence.estimators.ca.constrained.explaining import (
+    TableExplainer,
+    drop_missing_rows,
+    read_table_variables,
+)
 from correspondence.estimators.ca.independence import Chi2Test, assess_independence
 from correspondence.estimators.ca.placing import PointPlacer
 from correspondence.estimators.ca.table_imputing import impute_table
@@ -40,7 +45,7 @@ from correspondence.results.points import Bootstrap
 __all__ = ["CA", "Chi2Test"]
 
 
-class CA(PointPlacer, Estimator):
+class CA(TableExplainer, PointPlacer, Estimator):
     """Correspondence analysis: principal functions of two discrete variables, exact.
 
     Parameters
@@ -120,6 +125,7 @@ class CA(PointPlacer, Estimator):
         "handle_unknown": ("error", "nan", "missing"),
         "regularization": (None, "auto", Real(0)),
         "missing": (*MISSING_POLICIES, "impute"),
+        "constraints": ("linear", "smooth"),
     }
 
     def __init__(
@@ -131,6 +137,7 @@ class CA(PointPlacer, Estimator):
         handle_unknown: str = "error",
         regularization: float | str | None = None,
         missing: str = "indicator",
+        constraints: str = "linear",
     ) -> None:
         self.n_components = n_components
         self.subset_rows = subset_rows
@@ -138,6 +145,7 @@ class CA(PointPlacer, Estimator):
         self.handle_unknown = handle_unknown
         self.regularization = regularization
         self.missing = missing
+        self.constraints = constraints
 
     def fit(
         self,
@@ -147,6 +155,8 @@ class CA(PointPlacer, Estimator):
         sample_weight: Any = None,
         row_weights: Any = None,
         column_weights: Any = None,
+        constraints: Any = None,
+        given: Any = None,
     ) -> Self:
         """Analyse a table, or pairs of labels.
 
@@ -163,6 +173,12 @@ class CA(PointPlacer, Estimator):
             Weights of the observations; for a table the same as `row_weights`.
         row_weights, column_weights : array-like, optional
             Numbers by which the rows and columns of the table are multiplied before everything else.
+        constraints : frame or array with the rows of the table, optional
+            Variables of the rows that are to explain the table (canonical correspondence analysis): numbers, categories
+            or dates. The rows of a frame are found by its index (pandas), or by its first column if that holds their
+            labels, and otherwise by position.
+        given : frame or array with the rows of the table, optional
+            Variables of the rows that are partialled out before (partial analysis).
 
         Returns
         -------
@@ -171,13 +187,22 @@ class CA(PointPlacer, Estimator):
         """
         before = self.__dict__.copy()
         try:
-            self._fit_table(X, Y, sample_weight, row_weights, column_weights)
+            self._fit_table(X, Y, sample_weight, row_weights, column_weights, constraints, given)
         except BaseException:  # a fit that fails leaves everything as it was
             self.__dict__ = before
             raise
         return self
 
-    def _fit_table(self, X: Any, Y: Any, sample_weight: Any, row_weights: Any, column_weights: Any) -> None:
+    def _fit_table(
+        self,
+        X: Any,
+        Y: Any,
+        sample_weight: Any,
+        row_weights: Any,
+        column_weights: Any,
+        constraints: Any = None,
+        given: Any = None,
+    ) -> None:
         check_parameters(self)
         for name in ("n_axes_imputed_", "imputing_errors_"):  # of an earlier fit
             self.__dict__.pop(name, None)
@@ -195,13 +220,27 @@ class CA(PointPlacer, Estimator):
             row_weights = check_weights(row_weights, table.shape[0], "row_weights")
         if column_weights is not None:
             column_weights = check_weights(column_weights, table.shape[1], "column_weights")
+        is_explained = constraints is not None or given is not None
+        if is_explained:
+            constraints, given = (
+                read_table_variables(values, name, table)
+                for values, name in ((constraints, "constraints"), (given, "given"))
+            )
+            takes_part = drop_missing_rows(self.missing, [*constraints, *given], table.shape[0])
+            if not takes_part.all():
+                row_weights = takes_part * (1.0 if row_weights is None else row_weights)
         self._unweighted = table
         self.table_ = weigh_table(table, row_weights, column_weights)
         rows = TableSide.from_table(self.table_, "rows", row_weights, self.subset_rows)
         columns = TableSide.from_table(self.table_, "columns", column_weights, self.subset_columns)
         warn_of_dropped_labels(rows, columns)
         self._analysed = AnalysedTable(self.table_, rows, columns)
-        self._decompose_table(codes, sample_weight)
+        self._explained = None
+        if is_explained:
+            self._explain_table(constraints, given)
+        else:
+            self._decompose_table(codes, sample_weight)
+        self.__dict__.pop("chi2_test_", None)  # of an earlier fit
 
     def _remember_features(self, table: Table) -> None:
         self.n_features_in_ = 1 if self._from_pairs else table.shape[1]
@@ -227,7 +266,6 @@ class CA(PointPlacer, Estimator):
         self.decomposition_ = Decomposition(axes.correlations**2, f, g, chi2=axes.chi2, n=self.table_.total)
         inertia = float(axes.row_inertia.sum()) if analysed.is_whole else analysed.measure_inertia()
         self._statistic = inertia * self.table_.total
-        self.__dict__.pop("chi2_test_", None)  # of an earlier fit
 
     @cached_property
     def chi2_test_(self) -> Chi2Test:
@@ -237,8 +275,8 @@ class CA(PointPlacer, Estimator):
         r, c = (side.mass[side.occurring_positions] * self.table_.total for side in sides)
         return assess_independence(self._statistic, r, c, are_counts=self._analysed.are_counts)
 
-    def transform(self, X: Any, Y: Any = None) -> Any:
-        """Evaluate the functions at labels, or place new rows (and columns) of the table.
+    def transform(self, X: Any, Y: Any = None, *, given: Any = None) -> Any:
+        """Evaluate the functions at labels, or place new rows (and columns) of the table, or constraints of new rows.
 
         Parameters
         ----------
@@ -246,12 +284,18 @@ class CA(PointPlacer, Estimator):
             New rows are placed by their profiles. A frame's columns are matched by name.
         Y : column of labels, or table with the rows of the fit, optional
             The same for y: new columns stand side by side.
+        given : frame or array, optional
+            The conditions of the new rows, after a fit with constraints and conditions; X are their constraints then.
 
         Returns
         -------
         ndarray of shape (n, d), or a pair of them
             The standard coordinates f(X), or (f(X), g(Y)). `supplementary` returns principal ones.
         """
+        check_is_fitted(self)
+        if self._is_explained():
+            F = self._evaluate_constraints(X, given)
+            return F if Y is None else (F, self.transform_y(Y))
         return super().transform(X, Y)
 
     def _make_test_views(self, X: Any, Y: Any) -> list[View]:

@@ -46,7 +46,7 @@ def correlate_numbers(numbers: Any, rows: Points) -> SupplementaryNumbers:
     """
     columns = {
         "values" if name is None else name: _read_numbers(values, name)
-        for name, values in read_row_variables(numbers, "numbers", rows)
+        for name, values in read_row_variables(numbers, "numbers", rows.labels)
     }
     _warn_of_missing({name: np.isnan(values) for name, values in columns.items()}, "numbers")
     found = np.array([_correlate_weighted(values, rows) for values in columns.values()])
@@ -110,7 +110,7 @@ def sum_categories(categories: Any, rows: Points, table: Table) -> Table:
     position = {label: i for i, label in enumerate(table.rows.tolist())}
     at = np.array([position[label] for label in rows.labels.tolist()])
     names, sums, missing = [], [], {}
-    for name, values in read_row_variables(categories, "categories", rows):
+    for name, values in read_row_variables(categories, "categories", rows.labels):
         labels = values.tolist() if isinstance(values, np.ndarray) else values.to_list()
         missing[name] = np.array([label is None or label != label for label in labels])
         kept = np.flatnonzero(~missing[name])

@@ -1,0 +1,1 @@
+"""Canonical and partial correspondence analysis."""
