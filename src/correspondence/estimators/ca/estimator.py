@@ -21,7 +21,6 @@ from correspondence.core.scoring import score_pairs
 from correspondence.data.pairs.pairs import is_source
 from correspondence.data.table import Table
 from correspondence.estimators.ca.axes import AnalysedTable
-from correspondence.estimators.ca.bootstrap import bootstrap_points
 from correspondence.estimators.ca.constrained.explaining import (
     TableExplainer,
     drop_missing_rows,
@@ -40,7 +39,6 @@ from correspondence.estimators.ca.table_side import (
     weigh_table,
 )
 from correspondence.results.evidence import HeldOut
-from correspondence.results.points import Bootstrap
 
 __all__ = ["CA", "Chi2Test"]
 
@@ -357,63 +355,6 @@ class CA(TableExplainer, PointPlacer, Estimator):
         if table.shape != self.table_.shape:
             raise ValueError(f"X must have the shape {self.table_.shape} of the fit, got {table.shape}.")
         return replace(table, rows=self.table_.rows, columns=self.table_.columns)
-
-    def bootstrap(
-        self,
-        n_resamples: int = 200,
-        *,
-        n_components: int = 2,
-        n: int | None = None,
-        align: str = "signs",
-        random_state: Any = None,
-        progress: bool | None = None,
-    ) -> Bootstrap:
-        """Estimate how much the points would move if the data were collected again.
-
-        Tables are drawn from a multinomial distribution with the observed proportions, analysed, and laid on to the
-        original points.
-
-        Parameters
-        ----------
-        n_resamples : int
-            The number of tables to draw.
-        n_components : int
-            The number of leading axes to keep.
-        n : int, optional
-            The number of observations in each table; the total of the table by default. Needed for a table of
-            proportions.
-        align : {"signs", "rotation"}
-            How resamples are laid on to the original points. "signs" only reflects the axes: the ellipses are for
-            the points on the axes as drawn, and two axes of about the same inertia make them large, since
-            new data would mix or exchange these axes. "rotation" (Procrustes) turns the whole space of the
-            `n_components` axes: the ellipses are for the places of the points relative to each other, whatever the
-            directions of the axes, and do not hold for coordinates on single axes.
-        random_state : int, Generator or None
-            Give a number to get the same result again.
-        progress : bool, optional
-            Show a progress bar; by default if it takes longer than two seconds.
-
-        Returns
-        -------
-        Bootstrap
-            The covariances of all points, and confidence ellipses that `plot.plane` can draw.
-
-        Notes
-        -----
-        Coverage of the points of the population on the axes as drawn at a level of 95 %, 60 tables each with 100
-        resamples: .96 for the distribution of the housetasks table with n = 1744 and .91 with n = 300, .97 for
-        that of the smoke table with n = 2000 and .94 with n = 193; .87 for the worst point. With
-        ``align="rotation"`` it is .60, .51, .95 and .88 (``python benchmarks/tables.py --only ellipses``).
-
-        Examples
-        --------
-        >>> import correspondence as co
-        >>> ca = co.CA().fit(co.datasets.load_housetasks())
-        >>> ca.bootstrap(50, random_state=0)
-        Bootstrap of 13 rows and 4 columns on 2 axes, 50 resamples
-        """
-        check_is_fitted(self)
-        return bootstrap_points(self, n_resamples, n_components, n, align, random_state, progress)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
