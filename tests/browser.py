@@ -1,7 +1,8 @@
 """A real browser for tests of pages: offline, and it notes whatever a page does that it should not."""
 
+import asyncio
 import shutil
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 
 import pytest
@@ -18,20 +19,62 @@ class Opened:
 
 @contextmanager
 def opened(path, **options):
-    """Open a file in chromium; the test is skipped when there is none."""
-    playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
-    chromium = shutil.which("chromium")
-    if chromium is None:
-        pytest.skip("chromium is not installed")
-    with playwright.sync_playwright() as driver:
-        browser = driver.chromium.launch(executable_path=chromium, args=["--no-sandbox", "--disable-gpu"])
+    """Open a file in a fresh context of chromium; the test is skipped when there is none."""
+    with _BROWSER.at_work() as browser:
+        context = browser.new_context(offline=True, **options)
         try:
-            seen = Opened(browser.new_context(offline=True, **options).new_page())
+            seen = Opened(context.new_page())
             _listen(seen)
             seen.page.goto(path.resolve().as_uri())
             yield seen
         finally:
-            browser.close()
+            context.close()
+
+
+class _Browser:
+    """One browser for all tests of this process: it takes longer to start than most tests take."""
+
+    def __init__(self):
+        self.stack, self.browser, self.loop = ExitStack(), None, None
+
+    @contextmanager
+    def at_work(self):
+        """Let the event loop of the driver run, and hide it from other tests afterwards: they have their own."""
+        if self.browser is None:
+            self._start()
+        asyncio._set_running_loop(self.loop)
+        try:
+            yield self.browser
+        finally:
+            asyncio._set_running_loop(None)
+
+    def _start(self):
+        playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+        chromium = shutil.which("chromium")
+        if chromium is None:
+            pytest.skip("chromium is not installed")
+        driver = self.stack.enter_context(playwright.sync_playwright())
+        self.loop = asyncio.get_running_loop()
+        options = {"executable_path": chromium, "args": ["--no-sandbox", "--disable-gpu"]}
+        try:
+            self.browser = driver.chromium.launch(**options)
+        except BaseException:
+            self.close()
+            raise
+        self.stack.callback(self.browser.close)
+
+    def close(self):
+        """Close the browser, if one was started; the next test starts another."""
+        asyncio._set_running_loop(self.loop)
+        try:
+            self.stack.close()
+        finally:
+            asyncio._set_running_loop(None)
+            self.__init__()
+
+
+_BROWSER = _Browser()
+close = _BROWSER.close
 
 
 def _listen(seen):

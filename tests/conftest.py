@@ -2,6 +2,7 @@
 
 import shutil
 
+import browser
 import engines
 import numpy as np
 import pytest
@@ -22,6 +23,12 @@ def pytest_collection_modifyitems(config, items):
 @pytest.fixture
 def rng():
     return np.random.default_rng(0)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _no_browser_stays():
+    yield
+    browser.close()
 
 
 @pytest.fixture(scope="session")
