@@ -62,7 +62,7 @@ class Layer {
   axisTitle(axis, room) {
     if (!this.page.isLast) return `Axis ${axis + 1} of the last step`;  // its figures are not those of this one
     const { training, held_out, share } = this.model.axes[axis], { titles } = this.model.data;
-    if (titles) return room < 380 && share !== null ? `Axis ${axis + 1}: ${(100 * share).toFixed(1)} %` : titles[axis];
+    if (titles) return room < 380 && share !== null ? `${capital(this.model.axisName(axis))}: ${(100 * share).toFixed(1)} %` : titles[axis];
     if (room < 380) return `Axis ${axis + 1}: ${(held_out ?? training).toFixed(2)}${held_out === null ? "" : " held out"}`;
     const told = held_out === null ? "" : `, held out ${held_out.toFixed(2)}`;
     const word = this.model.data.fitted === "training" ? "correlation" : this.model.data.fitted;
@@ -330,6 +330,7 @@ function arrowHead(context, [ax, ay], [x, y]) {
   context.closePath();
   context.fill();
 }
+function capital(text) { return text[0].toUpperCase() + text.slice(1); }
 function line(context, points) {
   context.beginPath();
   points.forEach(([x, y], k) => k ? context.lineTo(x, y) : context.moveTo(x, y));

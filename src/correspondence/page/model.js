@@ -12,7 +12,7 @@ class Model {
     this.correlations = data.axes.map(axis => axis.training);
     this.clouds = data.clouds.map((cloud, c) => ({
       ...cloud,
-      places: arrays[`${c}.places`], prior: arrays[`${c}.prior`], rows: arrays[`${c}.rows`],
+      places: arrays[`${c}.places`], linear: arrays[`${c}.linear`], prior: arrays[`${c}.prior`], rows: arrays[`${c}.rows`],
       classes: arrays[`${c}.classes`], image: arrays[`${c}.image`],
       weights: arrays[`${c}.weights`], shares: arrays[`${c}.shares`], contributions: arrays[`${c}.contributions`], cos2: arrays[`${c}.cos2`],
       values: cloud.columns.map((_, j) => arrays[`${c}.column.${j}`]),
@@ -43,6 +43,12 @@ class Model {
     const [[name, value] = []] = cloud.columns.length === 1 ? this.values(cloud, j) : [];
     return name === undefined ? `${cloud.name} ${cloud.rows[j]}` : `${name} ${value}`;
   }
+  /* What an axis is called, and at the beginning of a title. */
+  axisName(axis) { return this.data.axis_names ? this.data.axis_names[axis] : `axis ${axis + 1}`; }
+  /* Where the points of a cloud are drawn, in standard coordinates. */
+  shown(cloud) { return cloud.linear && this.sites === "lc" ? cloud.linear : cloud.places; }
+  /* What belongs to a site of a triplot is what the constraints and the other axes say of it. */
+  query(cloud, j) { return (cloud.linear || cloud.places).subarray(j * this.data.kept, (j + 1) * this.data.kept); }
   place(cloud, j) { return cloud.places.subarray(j * this.data.kept, (j + 1) * this.data.kept); }
   classOf(cloud, j) { return cloud.classes ? cloud.classes[j] : -1; }
   className(cloud, j) { const code = this.classOf(cloud, j); return code < 0 ? "" : this.data.classes.names[code]; }
@@ -102,13 +108,23 @@ class Model {
     const length = number => axes.reduce((sum, axis) => sum + number.correlations[axis] ** 2, 0);
     const weight = number => axes.reduce((sum, axis) => sum + number.explained[axis] * this.axes[axis].pic, 0);
     const isPath = number => axes.some(axis => number.bends[axis]);
-    const told = this.numbers.filter(number => isPath(number) || length(number) >= SHORTEST_ARROW ** 2);
+    const told = this.numbers.filter(number => isPath(number) || length(number) >= (this.data.triplot ? 1e-4 : SHORTEST_ARROW) ** 2);
     const place = (number, value) => [first, second].map(axis => axis < 0 ? 0 : value(axis) * this.factor(this.scaling(number, map), axis, 0, this.role(number.role)));
+    this.arrowFactor = this.data.triplot ? this.chooseArrowFactor(told, place, first, second, map) : this.data.arrow_deviations;
     return told.sort((a, b) => weight(b) - weight(a)).slice(0, MOST_NUMBERS).map(number => ({
       name: number.name, role: number.role, colour: number.colour,
       points: isPath(number) ? Array.from({ length: number.bins }, (_, bin) => place(number, axis => number.path[bin * kept + axis]))
-        : [[0, 0], place(number, axis => this.data.arrow_deviations * number.correlations[axis])],
+        : [[0, 0], place(number, axis => this.arrowFactor * number.correlations[axis])],
     }));
+  }
+  /* What all biplot scores of a triplot are multiplied by, so that the longest arrow nearly reaches the outermost points. */
+  chooseArrowFactor(numbers, place, first, second, map) {
+    const xy = this.positions(first, second, map), ratios = [0, 1].filter(k => [first, second][k] >= 0).map(k => {
+      const reach = xy.reduce((most, value, i) => i % 2 === k && value === value ? Math.max(most, Math.abs(value)) : most, 0);
+      return reach / Math.max(...numbers.map(number => Math.abs(place(number, axis => number.correlations[axis])[k])), 1e-9);
+    });
+    const factor = .75 * Math.min(...ratios);
+    return numbers.length && factor > 0 && factor < 1e6 ? +factor.toPrecision(2) : 1;
   }
   /* Where each group of columns sees a row, in the coordinates of a map. */
   groupViews(i, first, second, map) {
@@ -124,11 +140,11 @@ class Model {
   positions(first, second, map) {
     const xy = new Float32Array(2 * this.size), { kept } = this.data;
     for (const cloud of this.clouds) {
-      const scaling = this.scaling(cloud, map);
+      const scaling = this.scaling(cloud, map), places = this.shown(cloud);
       [first, second].forEach((axis, k) => {
         for (let j = 0; j < cloud.n; j++) {
           const at = 2 * (cloud.start + j) + k;
-          xy[at] = axis < 0 ? spread(cloud, j) : cloud.places[j * kept + axis] * this.factor(scaling, axis, cloud.prior[j], cloud);
+          xy[at] = axis < 0 ? spread(cloud, j) : places[j * kept + axis] * this.factor(scaling, axis, cloud.prior[j], cloud);
         }
       });
     }
@@ -174,7 +190,7 @@ class Model {
 
   /* Points of another cloud, those that belong most to point i first: position, density ratio, probability. */
   matches(i, cloud, most) {
-    const [own, j] = this.find(i), query = this.place(own, j);
+    const [own, j] = this.find(i), query = this.query(own, j);
     if (this.data.many) return this.pairedAnswers(cloud, j, most);
     const { scores, ratios } = this.scores(query, cloud);
     const order = Array.from(scores.keys()).sort((a, b) => scores[b] - scores[a]).slice(0, most);
@@ -211,12 +227,12 @@ class Model {
   /* As search/items.py ranks: by posterior, Mehler's formula ("gaussian"), density ratio, distance or angle. The ratio that is told
      is always Lancaster's: Mehler's is good for ranking, but far too large where f and g are not normal. */
   scores(query, cloud) {
-    const { by, scaled, kept } = this.data, scores = new Float64Array(cloud.n), ratios = new Float64Array(cloud.n);
+    const { by, scaled, kept } = this.data, places = cloud.linear || cloud.places, scores = new Float64Array(cloud.n), ratios = new Float64Array(cloud.n);
     const limit = this.correlations.map(s => Math.min(s, .995)), gain = limit.map(s => 1 / (1 - s * s));
     for (let k = 0; k < cloud.n; k++) {
       let product = 0, mehler = 0, other = 0, distance = 0, inner = 0, square = 0;
       for (let a = 0; a < kept; a++) {
-        const f = query[a], g = cloud.places[k * kept + a], s = this.correlations[a], t = limit[a];
+        const f = query[a], g = places[k * kept + a], s = this.correlations[a], t = limit[a];
         product += s * f * g;
         mehler += t * gain[a] * f * g;
         other += t * t * gain[a] * g * g / 2;
@@ -264,7 +280,7 @@ class Model {
 
   /* Rows of a spreadsheet for some points. */
   csv(points) {
-    const axes = Array.from({ length: this.data.kept }, (_, a) => `axis_${a + 1}`);
+    const axes = Array.from({ length: this.data.kept }, (_, a) => this.data.axis_names ? this.axisName(a) : `axis_${a + 1}`);
     const columns = [...new Set(this.clouds.flatMap(cloud => cloud.columns.map(column => column.name)))];
     const rows = points.map(i => {
       const [cloud, j] = this.find(i), values = new Map(cloud.columns.map((column, k) => [column.name, column.labels ? column.labels[cloud.values[k][j]] : cloud.values[k][j]]));

@@ -58,13 +58,21 @@ class Page {
   }
   /* What distances mean, and what the marks of columns are. */
   describeMap() {
-    const { model } = this, parts = [model.data.many ? this.describeAnswers() : NOTES[this.map]];
+    const { model } = this, parts = [model.data.many ? this.describeAnswers() : model.data.triplot ? this.describeTriplot() : NOTES[this.map]];
     const arrows = this.numberLines.filter(line => line.points.length === 2).length, paths = this.numberLines.length - arrows;
+    if (model.data.triplot) return parts.join(" ");
     if (model.clouds.some(cloud => isOfColumns(cloud.role))) parts.push("Categories lie at the mean of their rows, which are the faint points.");
     if (arrows) parts.push("An arrow has the direction of the correlations of a number with the axes, and ends where rows two standard deviations above its mean lie.");
     if (paths && model.data.many) parts.push("A path shows where the smooth function of a number puts the rows, from low to high.");
     else if (paths) parts.push("A path goes through the means of the rows of ten quantiles of a number that bends, from low to high.");
     return parts.join(" ");
+  }
+  /* What distances and arrows mean in a triplot. */
+  describeTriplot() {
+    const { model } = this, [x, y] = model.data.names, parts = [TRIPLOT_NOTES[`${this.map} ${model.sites}`] || NOTES[this.map]];
+    if (this.numberLines.length) parts.push(`Arrows are biplot scores times ${model.arrowFactor}: they point to where numbers are high.`);
+    if (model.role("xc")) parts.push(`Diamonds lie at the mean of the ${x} of a category.`);
+    return parts.map(text => text.replaceAll("{x}", x).replaceAll("{y}", y)).join(" ");
   }
   /* What distances mean in an analysis of many columns. */
   describeAnswers() {
@@ -92,14 +100,14 @@ class Page {
         const painted = cloud.role === "x" ? this.rowInk(cloud, j) : null;
         colours.set(painted || this.ink(cloud, code), 4 * i);
         colours[4 * i + 3] = isHidden ? 0 : alphas ? Math.min(255, alphas[j] * (painted ? 2.5 : 1)) : solid;
-        looks.set([size, SHAPES[cloud.role === "mark" || isPassive(cloud.role) ? "diamond" : isOfY(cloud.role) ? "triangle" : "circle"]], 2 * i);
+        looks.set([size, SHAPES[cloud.role === "mark" || isPassive(cloud.role) || (model.data.triplot && cloud.role === "xc") ? "diamond" : isOfY(cloud.role) ? "triangle" : "circle"]], 2 * i);
       }
     }
     this.plane.paper = rgb(this.style.paper);
     this.plane.setLooks(colours, looks);
   }
   ink(cloud, code) {
-    const { classes, many } = this.model.data, isLoose = cloud.role === "x" && classes?.grouped;
+    const { classes, many, triplot } = this.model.data, isLoose = cloud.role === "x" && (classes?.grouped || triplot);
     return code >= 0 ? this.readable(classes.colours[code]) : rgb(this.style[many || isLoose ? "mark" : base(cloud.role)]);
   }
   /* Colour of a row by what it answered to the question chosen; null if there is none. */
@@ -254,7 +262,7 @@ class Page {
     this.axes.forEach((axis, k) => {
       const share = cloud.mass && this.isLast && axis >= 0 ? `, contributes ${(100 * model.contribution(cloud, j, axis)).toFixed(1)} %` : "";
       const cos2 = cloud.cos2 && axis >= 0 ? `, cos2 ${cloud.cos2[j * model.data.kept + axis].toFixed(2)}` : "";
-      if (axis >= 0) rows.push([`axis ${axis + 1}`, `${this.plane.xy[2 * i + k].toFixed(2)}${share}${cos2}`]);
+      if (axis >= 0) rows.push([model.axisName(axis), `${this.plane.xy[2 * i + k].toFixed(2)}${share}${cos2}`]);
     });
     const list = make("dl");
     for (const [name, value] of rows) list.append(make("dt", "", name), make("dd", "", value));
@@ -333,14 +341,18 @@ class Page {
   setControls() {
     const { model } = this, { data } = model, d = data.kept;
     for (const [id, chosen] of [["first", 0], ["second", d > 1 ? 1 : -1]]) {
-      $(id).replaceChildren(...model.axes.slice(0, d).map((axis, a) => option(a, `${a + 1} (${!data.many ? axis.training.toFixed(2) : axis.share === null ? axis.pic.toFixed(3) : `${(100 * axis.share).toFixed(1)} %`})`)));
+      $(id).replaceChildren(...model.axes.slice(0, d).map((axis, a) => option(a, `${data.axis_names ? model.axisName(a) : a + 1} (${!data.many && !data.triplot ? axis.training.toFixed(2) : axis.share === null ? axis.pic.toFixed(3) : `${(100 * axis.share).toFixed(1)} %`})`)));
       if (id === "second") $(id).append(option(-1, "none"));
       $(id).value = String(chosen);
       $(id).addEventListener("change", () => this.change());
     }
     this.before = this.axes;
     $("map").replaceChildren(...Object.keys(data.maps).map(name => option(name, name)));
-    $("map").value = data.boundaries || data.frames ? "rowprincipal" : "symmetric";
+    $("map").value = data.triplot ? "colprincipal" : data.boundaries || data.frames ? "rowprincipal" : "symmetric";
+    if (data.triplot) {
+      model.sites = $("sites").value;
+      $("sites").addEventListener("change", () => { model.sites = $("sites").value; this.change(); });
+    }
     $("map").addEventListener("change", () => this.change());
     for (const [id, isThere] of [["pictures", this.pictures.some(sheet => sheet.length)], ["lines", !!data.boundaries], ["confused", !!(data.confusing || []).length]]) {
       $(id).closest("label").hidden = !isThere;
@@ -360,16 +372,16 @@ class Page {
     $("help").addEventListener("click", () => $("keys").showModal());
   }
   setLegend() {
-    const { model } = this, marks = { x: "●", mark: "◆", y: "▲" };
+    const { model } = this, { triplot } = model.data, marks = { x: "●", mark: "◆", y: "▲" };
     for (const cloud of model.clouds) {
-      const key = base(cloud.role);
-      const chip = this.chip(this.hidden.roles, cloud.role, `${marks[key]} ${cloud.name} (${cloud.n.toLocaleString("en")})`, model.data.many ? "mark" : key);
+      const key = triplot && cloud.role === "x" ? "mark" : base(cloud.role);
+      const chip = this.chip(this.hidden.roles, cloud.role, `${triplot && cloud.role[0] === "x" ? { x: "●", xc: "◆" }[cloud.role] : marks[key]} ${cloud.name} (${cloud.n.toLocaleString("en")})`, model.data.many ? "mark" : key);
       chip.hidden = !cloud.n;
       $("roles").append(chip);
     }
     for (const role of ["x", "y"]) {
       const n = model.numbers.filter(number => number.role === role).length;
-      if (n) $("roles").append(this.chip(this.hidden.roles, role + "n", model.data.many ? `→ numbers (${n})` : `→ numbers of ${model.role(role).name} (${n})`, model.data.many ? "" : role));
+      if (n) $("roles").append(this.chip(this.hidden.roles, role + "n", model.data.many || triplot ? `→ numbers (${n})` : `→ numbers of ${model.role(role).name} (${n})`, model.data.many ? "" : role));
     }
     const { classes } = model.data;
     if (!classes) return;
@@ -546,7 +558,7 @@ class Page {
     document.querySelectorAll(".strip").forEach(strip => this.fillStrip(strip, Number(strip.dataset.axis), Number(strip.dataset.sign)));
     const tables = this.model.clouds.filter(cloud => cloud.mass && cloud.n && cloud.role !== "mark");
     $("makeup").hidden = !tables.length;
-    $("axis").replaceChildren(...this.model.axes.slice(0, this.model.data.kept).map((_, a) => option(a, `axis ${a + 1}`)));
+    $("axis").replaceChildren(...this.model.axes.slice(0, this.model.data.kept).map((_, a) => option(a, this.model.axisName(a))));
     const show = () => $("contributions").replaceChildren(...tables.map(cloud => this.contributions(cloud, Number($("axis").value))));
     $("axis").addEventListener("change", show);
     show();
@@ -599,6 +611,18 @@ const NOTES = {
   colgab: "Biplot: circles at their coordinates times their share; project triangles on their directions.",
   rowgreen: "Contribution biplot: triangles far from the centre make up the axes.",
   colgreen: "Contribution biplot: circles far from the centre make up the axes.",
+};
+
+/* Of a triplot, by its map and by how the sites are drawn; {x} are the sites, {y} the species. */
+const TRIPLOT_NOTES = {
+  "symmetric wa": "The distances of {x} from each other, and of {y} from each other, can be compared; not those between the two.",
+  "symmetric lc": "The distances of {x} from each other, and of {y} from each other, can be compared; not those between the two.",
+  "rowprincipal wa": "Scaling sites: {x} lie at the mean of their {y}.",
+  "rowprincipal lc": "Scaling sites: {x} lie where the constraints put them; their distances are those of the profiles that the constraints predict.",
+  "colprincipal wa": "Scaling species: {x} lie in the direction of their {y}; distances between {y} can be compared.",
+  "colprincipal lc": "Scaling species: {y} lie at the mean of their {x}, which lie where the constraints put them.",
+  "symbiplot wa": "Scaling symmetric: {x} lie in the direction of their {y}; no distances are kept.",
+  "symbiplot lc": "Scaling symmetric: project {x} on the direction of {y} to see what the constraints predict.",
 };
 
 /* --- small things */

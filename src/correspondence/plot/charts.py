@@ -19,6 +19,7 @@ from correspondence.results.evidence import find_judged
 from correspondence.scene.colours import COLUMNS, GREY, ROWS
 from correspondence.scene.many_columns import find_shares, has_many_columns, name_share
 from correspondence.scene.points import check_axes
+from correspondence.scene.triplot import is_constrained, make_triplot
 
 __all__ = ["comparison", "contributions", "dimension", "scree"]
 
@@ -26,7 +27,8 @@ __all__ = ["comparison", "contributions", "dimension", "scree"]
 def scree(d_or_est: Any, ax: Axes | None = None, *, n_components: int = 20) -> Axes:
     """Draw the PICs as bars, with the share of each in chi2.
 
-    Of an analysis of many columns, the inertias are drawn with their shares, by the convention of the analysis.
+    Of an analysis of many columns, the inertias are drawn with their shares, by the convention of the analysis; of a
+    `CA` with constraints, the constrained axes stand apart from the unconstrained ones.
 
     Parameters
     ----------
@@ -49,6 +51,8 @@ def scree(d_or_est: Any, ax: Axes | None = None, *, n_components: int = 20) -> A
     >>> [text.get_text() for text in ax.texts]
     ['87.8 %', '11.8 %', '0.5 %']
     """
+    if is_constrained(d_or_est):
+        return draw_constrained_scree(d_or_est, ax, check_whole(n_components, "n_components", 1))
     d = as_decomposition(d_or_est)
     check_axes(d, (1,))
     is_many = has_many_columns(d_or_est)
@@ -66,6 +70,30 @@ def scree(d_or_est: Any, ax: Axes | None = None, *, n_components: int = 20) -> A
     whole = name_share(d_or_est) if is_many else "chi2"
     ax.set_xlabel("Component" if shares is None else f"Component, with its share of {whole}")
     ax.set_ylabel(f"Principal {whole}" if is_many else "Principal inertia component (PIC)")
+    simplify_frame(ax)
+    return ax
+
+
+def draw_constrained_scree(ca: Any, ax: Axes | None, most: int) -> Axes:
+    """Draw the inertias of constrained and of unconstrained axes apart, with their shares of all inertia."""
+    scene = make_triplot(ca)
+    shown = min(len(scene.axes), most)
+    n = min(scene.n_constrained, shown)
+    pics, shares = scene.pics[:shown], 100 * scene.pics[:shown] / scene.total
+    at = np.arange(1, shown + 1) + 0.6 * (np.arange(shown) >= n)  # a gap between the two kinds
+    ax = make_axes(ax, (min(9.0, max(4.5, 2.2 + 0.6 * shown)), 4))
+    for part, colour, word in ((slice(0, n), ROWS, "constrained"), (slice(n, shown), GREY, "unconstrained")):
+        whole = scene.constrained if word == "constrained" else float(scene.pics[scene.n_constrained :].sum())
+        label = f"{word}: {100 * whole / scene.total:.1f} % of inertia"
+        bars = ax.bar(at[part], pics[part], color=colour, width=0.7, label=label)
+        texts = [f"{share:.1f} %" for share in shares[part]]
+        ax.bar_label(bars, texts, fontsize=8, padding=3, rotation=0 if shown <= 8 else 90)
+    ax.set_xticks(at, scene.axes[:shown], rotation=0 if shown <= 8 else 90)
+    ax.set_xlim(0.4, max(at[-1], 3) + 0.6)
+    ax.set_ylim(0, 1.25 * max(pics.max(), 1e-12))
+    ax.set_xlabel("Axis, with its share of all inertia")
+    ax.set_ylabel("Inertia")
+    ax.legend(frameon=False, fontsize=8.5)
     simplify_frame(ax)
     return ax
 

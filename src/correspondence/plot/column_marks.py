@@ -164,9 +164,9 @@ def draw_number(ax: Axes, line: np.ndarray, colour: str, is_dashed: bool = False
     ax.update_datalim(line)
 
 
-def sample_lines(lines: Sequence[np.ndarray]) -> np.ndarray:
-    """Return points on all pieces of lines, which no label should cover."""
-    share = np.linspace(0, 1, N_LINE_POINTS)[:, None]
+def sample_lines(lines: Sequence[np.ndarray], n: int = N_LINE_POINTS) -> np.ndarray:
+    """Return n points on each piece of lines, which no label should cover."""
+    share = np.linspace(0, 1, n)[:, None]
     pieces = [a + share * (b - a) for line in lines for a, b in pairwise(line)]
     return np.vstack([np.empty((0, 2)), *pieces])
 

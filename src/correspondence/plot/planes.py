@@ -11,7 +11,7 @@ from matplotlib.axes import Axes
 from matplotlib.patches import Ellipse, Patch
 
 from correspondence._util.arguments import check_flag, check_whole
-from correspondence._util.text import one_line
+from correspondence._util.text import one_line, short_repr
 from correspondence.core.decomposition import Decomposition, as_decomposition
 from correspondence.plot.column_marks import SideColumns, draw_numbers, find_side_columns, write_caption
 from correspondence.plot.drawn_clouds import (
@@ -46,21 +46,24 @@ from correspondence.plot.many_columns import (
 from correspondence.plot.overlays import draw_boundaries, draw_confusing
 from correspondence.plot.plane_parts import add_legend, draw_cloud, draw_cross, label_axes, list_axis_titles
 from correspondence.plot.style import make_axes
+from correspondence.plot.triplots import draw_triplot
 from correspondence.results.points import Bootstrap, Ellipses, Points
 from correspondence.scene.classes import Scene, make_scene
 from correspondence.scene.groups import Grouping, find_row_weights, read_groups, read_row_groups
 from correspondence.scene.many_columns import check_unused, has_many_columns, make_columns_scene
 from correspondence.scene.points import check_axes, check_map, check_names, find_scale_factor
+from correspondence.scene.triplot import is_constrained
 
 __all__ = ["plane"]
 
 
 def plane(
     d_or_est: Any,
-    axes: tuple[int, int] = (1, 2),
-    map: str = "symmetric",
+    axes: tuple[Any, Any] = (1, 2),
+    map: str | None = None,
     ax: Axes | None = None,
     *,
+    sites: str = "wa",
     size_by_mass: bool = False,
     ellipses: Bootstrap | str | None = None,
     hulls: bool | float = False,
@@ -91,22 +94,31 @@ def plane(
     paths of smooth functions; hollow markers and dashed arrows took no part in the fit. With groups, thin lines lead
     from up to 40 rows to where each group sees them.
 
+    Of a `CA` with constraints, it is the triplot: faint sites, species, arrows of numbers (biplot scores, all
+    multiplied by one number that the caption tells) and categories at the mean of their sites. Its axes are the
+    constrained ones, CCA1, ..., and after them the unconstrained ones, CA1, ....
+
     Parameters
     ----------
     d_or_est : Decomposition or fitted estimator
         A decomposition of two discrete variables is drawn as it is. For other variables, pass the values to draw as X
         (and Y, unless Y is a column of labels).
     axes : (int, int)
-        Draw these components, counted from 1. If there is only one, the points lie on a line.
-    map : str
-        How the two sides are scaled. "symmetric" has both in principal coordinates: rows may be compared with
-        rows and columns with columns, but the distance of a row from a column means nothing. "rowprincipal" and
+        Draw these components, counted from 1. If there is only one, the points lie on a line. Axes of a triplot may be
+        given by their names, such as ("CCA1", "CA1").
+    map : str, optional
+        How the two sides are scaled. "symmetric", the default, has both in principal coordinates: rows may be compared
+        with rows and columns with columns, but the distance of a row from a column means nothing. "rowprincipal" and
         "colprincipal" have one side in standard coordinates; "rowgab", "colgab", "rowgreen" and "colgreen" have it
         multiplied by the mass or its root, and "symbiplot" shares the singular values out: in these, the projection
-        of a row on the direction of a column shows how far the cell is above or below independence.
+        of a row on the direction of a column shows how far the cell is above or below independence. For a triplot the
+        default is "colprincipal"; "rowprincipal", "colprincipal" and "symbiplot" are what ``CA.scores`` calls the
+        scalings "sites", "species" and "symmetric".
     ax : Axes, optional
         Draw on these axes instead of new ones. The legend stands above their left end, so a title is best set with
         ``loc="right"``.
+    sites : {"wa", "lc"}
+        Draw the sites of a triplot as weighted averages of their species, or as linear combinations of the constraints.
     size_by_mass : bool
         Make the area of a point proportional to its mass, on each side for itself.
     ellipses : {"confidence", "concentration"} or Bootstrap, optional
@@ -138,8 +150,8 @@ def plane(
         The same as `groups`, an earlier name for colours alone: means are not named. By default a `ClassifierCA` gives
         the class that it predicts.
     columns : bool, optional
-        Draw the columns of X and Y; by default those that have names. The caption counts those that lie near the centre
-        or have few rows, and are not drawn.
+        Draw the columns of X and Y, or the constraints of a triplot; by default those that have names. The caption
+        counts those that lie near the centre or have few rows, and are not drawn.
     marks : (labels, X), optional
         Draw more values of x, each with a label that is written.
     boundaries : bool or list of (label, label)
@@ -172,6 +184,16 @@ def plane(
     """
     if groups is not None and classes is not None:
         raise ValueError("classes must be left out where groups are given: both colour the points of X.")
+    if is_constrained(d_or_est):
+        unused = {"X": X, "Y": Y, "marks": marks, "confusing": confusing, "boundaries": boundaries or None}
+        unused |= {"supplementary": supplementary or None, "thumbnails": None if thumbnails is False else thumbnails}
+        check_unused(unused, "an analysis with constraints")
+        looks: dict[str, Any] = {"sites": sites, "size_by_mass": size_by_mass, "ellipses": ellipses, "hulls": hulls}
+        looks |= {"level": level, "labels": labels, "max_labels": max_labels, "names": names, "groups": groups}
+        return draw_triplot(d_or_est, axes, map, ax, **looks, classes=classes, columns=columns)
+    if sites != "wa":
+        raise ValueError(f"sites must be left out, except for an analysis with constraints, got {short_repr(sites)}.")
+    map = "symmetric" if map is None else map
     if has_many_columns(d_or_est):
         unused = {"Y": Y, "marks": marks, "confusing": confusing, "columns": columns}
         unused |= {"boundaries": boundaries or None, "thumbnails": None if thumbnails is False else thumbnails}
@@ -255,7 +277,7 @@ def colour_sides(
 
 def draw_columns_plane(
     est: Any,
-    axes: tuple[int, int],
+    axes: Any,
     map: str,
     ax: Axes | None,
     *,

@@ -1,0 +1,258 @@
+"""The page of a constrained analysis: sites, species and constraints in one plane, and how much is explained."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, replace
+from typing import Any
+
+import numpy as np
+
+from correspondence._util.text import short_repr
+from correspondence.core.decomposition import as_decomposition
+from correspondence.describe.axis_words import AxisWords, find_axis_words
+from correspondence.describe.constraints import write_constraint_sentences
+from correspondence.page.clouds import MAX_COLUMNS_SHOWN, Cloud, Column, make_column, to_texts
+from correspondence.page.column_marks import MAX_AXES_LISTED, StructureRow, pack_number_marks
+from correspondence.page.filling import list_paragraphs, render_page
+from correspondence.page.packing import lay_out_scree, pack_arrays, shorten_mantissas
+from correspondence.page.payload import collect_arrays, count_axes, describe_cloud
+from correspondence.results.anova import Anova
+from correspondence.results.evidence import Component, list_components
+from correspondence.scene.column_marks import NumberMark
+from correspondence.scene.groups import Grouping, read_groups
+from correspondence.scene.points import ScenePoints, check_names, list_maps
+from correspondence.scene.triplot import Triplot, list_site_values, make_triplot
+
+__all__ = ["check_tests", "render_triplot_page"]
+
+MAX_NAMED_SITES = 300
+MAX_PVALUE_IN_WORDS = 0.05
+TEST_TITLES = {
+    None: "All constraints together",
+    "term": "Constraints one after the other",
+    "margin": "Each constraint beside all others",
+    "axis": "Axes one after the other",
+}
+
+
+def check_tests(tests: Any) -> list[Anova]:
+    """Return the tests of a constrained analysis as a list."""
+    found = [] if tests is None else [tests] if isinstance(tests, Anova) else tests
+    if not isinstance(found, Sequence) or not all(isinstance(test, Anova) for test in found):
+        raise TypeError(f"tests must be what anova of a CA with constraints returned, got {short_repr(tests)}.")
+    return list(found)
+
+
+def render_triplot_page(
+    ca: Any,
+    held_out: Any,
+    tests: Any,
+    groups: Any,
+    names: Sequence[str] | None,
+    title: str,
+    about: Sequence[str] | None,
+    words: Sequence[AxisWords] | None,
+    most: int,
+) -> str:
+    """Render the page of a constrained analysis; the parameters are those of `explore`."""
+    called = check_names(("sites", "species") if names is None else names)
+    scene, anovas = make_triplot(ca), check_tests(tests)
+    evidence = None if held_out is None else held_out.evidence
+    clouds = make_triplot_clouds(ca, scene, called, most)
+    grouping = None if groups is None else read_groups(groups, clouds[0].points.given, ca)
+    if grouping is not None:
+        clouds[0] = replace(clouds[0], classes=grouping.codes[clouds[0].points.rows].astype(np.int16))
+    rows = list_triplot_components(ca, scene, evidence)
+    content = describe_triplot(ca, scene, anovas, held_out)
+    words = find_triplot_words(ca, scene) if words is None else words
+    pvalues = [axis["pvalue"] for axis in content["axes"][: len(words)]]
+    n_read = next((i for i, p in enumerate(pvalues) if p is not None and p > MAX_PVALUE_IN_WORDS), len(words))
+    return render_page(
+        title=str(title),
+        about=write_constraint_sentences(ca, anovas, held_out) if about is None else list_paragraphs(about),
+        level=None,
+        facts=list_triplot_facts(ca, clouds),
+        names=called,
+        rows=rows,
+        scree=lay_out_scree(rows),
+        words=[axis.complete_words(called[:2]) for axis in words],
+        n_read=n_read,
+        structure=list_constraints(ca, scene),
+        has_frames=False,
+        data=pack_triplot(scene, clouds, rows, called, grouping) if rows else "",
+        fitted="training",
+        triplot=content,
+    )
+
+
+def make_triplot_clouds(ca: Any, scene: Triplot, names: tuple[str, ...], most: int) -> list[Cloud]:
+    """Make the points of sites, of species and of categories."""
+    sites, species = scene.sites["wa"], scene.species
+    sites, species = _take_heaviest(sites, most), _take_heaviest(species, most)
+    values = list_site_values(ca)
+    columns = [make_column(name, own[sites.rows]) for name, own in values.items()][:MAX_COLUMNS_SHOWN]
+    clouds = [
+        Cloud("x", names[0], sites, to_texts(sites.labels), len(sites) <= MAX_NAMED_SITES, columns),
+        Cloud("y", names[1], species, to_texts(species.labels), True),
+    ]
+    if len(scene.categories):
+        n = len(scene.categories)
+        points = ScenePoints(scene.centroids, scene.categories, None, np.arange(n), n, n)
+        columns = [make_column("constraint", np.array(scene.terms, dtype=object))]
+        clouds.append(Cloud("xc", "categories", points, to_texts(scene.categories), True, columns))
+    return clouds
+
+
+def _take_heaviest(points: ScenePoints, most: int) -> ScenePoints:
+    """Return the points that have most weight in the axes, if there are more than can be shown."""
+    if len(points) <= most:
+        return points
+    assert points.mass is not None and points.labels is not None
+    kept = np.sort(np.argsort(-(points.mass * (points.places**2).sum(axis=1)), kind="stable")[:most])
+    return replace(
+        points,
+        places=points.places[kept],
+        labels=points.labels[kept],
+        mass=points.mass[kept],
+        rows=points.rows[kept],
+    )
+
+
+def list_triplot_components(ca: Any, scene: Triplot, evidence: Any) -> list[Component]:
+    """List the constrained axes with what is known of them on held-out sites, and then the others."""
+    rows = list_components(as_decomposition(ca), evidence)
+    shares = (scene.pics / (scene.total or np.inf)).tolist()
+    rows = [replace(row, share=share) for row, share in zip(rows, shares, strict=False)]
+    return rows + [
+        Component(component=i + 1, pic=float(scene.pics[i]), training=float(scene.correlations[i]), share=shares[i])
+        for i in range(len(rows), len(scene.pics))
+    ]
+
+
+def describe_triplot(ca: Any, scene: Triplot, tests: Sequence[Anova], held_out: Any) -> dict[str, Any]:
+    """Describe the partition of the inertia, the axes and the tests as plain values."""
+    shown = list_tests(tests)
+    of_axes = {row["term"]: row["pvalue"] for test in shown for row in test["rows"]}
+    partition, free = ca.partition_, float(scene.pics[scene.n_constrained :].sum())
+    parts = [("total", 1.0, ""), *((part, share, ca.partition_.ranks[part]) for part, share in partition.shares.items())]
+    axes = []
+    for i, name in enumerate(scene.axes):
+        part = free if i >= scene.n_constrained else scene.constrained
+        axes.append(
+            {
+                "name": name,
+                "pic": float(scene.pics[i]),
+                "share": float(scene.pics[i] / (scene.total or np.inf)),
+                "own_share": float(scene.pics[i] / (part or np.inf)),
+                "correlation": float(ca.axis_correlations_[i]) if i < scene.n_constrained else None,
+                "pvalue": of_axes.get(name),
+            }
+        )
+    adjusted = ca.adjusted_r2_
+    return {
+        "partition": [
+            {"name": part, "inertia": float(getattr(partition, part)), "share": float(share), "rank": rank}
+            for part, share, rank in parts
+            if part != "conditioned" or rank
+        ],
+        "adjusted": float(adjusted) if adjusted is not None and np.isfinite(adjusted) else None,
+        "held_out": describe_held_out(held_out),
+        "axes": axes,
+        "tests": shown,
+        "has_pvalues": any(axis["pvalue"] is not None for axis in axes),
+    }
+
+
+def describe_held_out(held_out: Any) -> str:
+    """Say what the constraints predict of held-out sites."""
+    captured = None if held_out is None else held_out.evidence.captured
+    if captured is None:
+        return ""
+    return f"Captured of sites held out: {captured:.4g}."
+
+
+def list_tests(tests: Sequence[Anova]) -> list[dict[str, Any]]:
+    """List the rows of tests as plain values."""
+    listed = []
+    for test in tests:
+        columns = {name: values.tolist() for name, values in test._collect_columns().items()}
+        rows = [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
+        title = TEST_TITLES.get(test.by, "Tests")
+        listed.append({"title": title, "rows": [{k: _to_plain(v) for k, v in row.items()} for row in rows]})
+    return listed
+
+
+def _to_plain(value: Any) -> Any:
+    """Return None for a number that is not known."""
+    return None if isinstance(value, float) and not np.isfinite(value) else value
+
+
+def list_triplot_facts(ca: Any, clouds: Sequence[Cloud]) -> list[tuple[str, str]]:
+    """List figures, each with its name."""
+    facts = [("total", f"{as_decomposition(ca).n:,.10g}")]
+    for cloud in clouds[:2]:
+        total = cloud.points.total
+        facts.append((cloud.name, f"{total:,}" if len(cloud) == total else f"{len(cloud):,} of {total:,}"))
+    return [*facts, ("constraints", f"{len(ca.constraint_terms_):,}"), ("inertia", f"{ca.partition_.total:.4g}")]
+
+
+def find_triplot_words(ca: Any, scene: Triplot) -> list[AxisWords]:
+    """Find words for the constrained axes: species, and the sites by what the constraints say of them."""
+    n, sites, species = scene.n_constrained, scene.sites["lc"], scene.species
+    x, y = ((points.labels, points.places[:, :n], points.mass) for points in (sites, species))
+    return find_axis_words(as_decomposition(ca), x_items=x, y_items=y) if n else []
+
+
+def list_constraints(ca: Any, scene: Triplot) -> list[StructureRow]:
+    """List how strongly each constraint goes with the first axes, the strongest first."""
+    kept = min(scene.n_constrained, MAX_AXES_LISTED)
+    vif: dict[str, Any] = {str(name): value for name, value in ca.vif_.items()}
+    strengths: dict[str, tuple[str, np.ndarray]] = {
+        str(name): ("number", arrow[:kept]) for name, arrow in zip(scene.numbers, scene.arrows, strict=True)
+    }
+    for term in dict.fromkeys(scene.terms):
+        own = [i for i, name in enumerate(scene.terms) if name == term]
+        mass = scene.category_mass[own]
+        strengths[term] = ("categorie", np.sqrt(mass @ scene.centroids[own, :kept] ** 2))
+    rows = []
+    for name, (kind, values) in sorted(strengths.items(), key=lambda one: -float(np.abs(one[1][1]).max(initial=0))):
+        largest = [vif[column] for column in map(str, ca.constraint_terms_[name]) if np.isfinite(vif.get(column, np.nan))]
+        cells = [f"{value:.2f}".replace("-0.00", "0.00").replace("-", "\N{MINUS SIGN}") for value in values]
+        rows.append(StructureRow("constraints", name, kind, f"{max(largest):.1f}" if largest else "", cells))
+    return rows
+
+
+def pack_triplot(
+    scene: Triplot, clouds: list[Cloud], rows: list[Component], names: tuple[str, ...], grouping: Grouping | None
+) -> str:
+    """Pack everything that the script needs, as `pack_arrays` writes it."""
+    kept = count_axes(rows, clouds)
+    content: dict[str, Any] = {
+        "names": names,
+        "kept": kept,
+        "axes": [asdict(row) for row in rows[:kept]],
+        "axis_names": list(scene.axes[:kept]),
+        "titles": [scene.write_axis_title(i) for i in range(kept)],
+        "classes": None
+        if grouping is None
+        else {"names": to_texts(grouping.names), "colours": grouping.colours, "grouped": True},
+        "fitted": "training",
+        "triplot": True,
+        "by": "posterior",
+        "scaled": False,
+        "claims": True,
+        "learned": None,
+        "maps": list_maps(has_mass=True),
+        "clouds": [describe_cloud(cloud) for cloud in clouds],
+    }
+    arrays = collect_arrays(kept, clouds)
+    linear = scene.sites["lc"].places[np.isin(scene.sites["lc"].rows, clouds[0].points.rows)]
+    arrays["0.linear"] = shorten_mantissas(linear[:, :kept])
+    d = len(scene.axes)
+    marks = [
+        NumberMark(str(name), 0, arrow, np.zeros(d, bool), np.empty((0, d)), np.empty(0), arrow**2)
+        for name, arrow in zip(scene.numbers, scene.arrows, strict=True)
+    ]
+    more, data = pack_number_marks([("x", mark) for mark in marks], kept)
+    return pack_arrays(content | more, arrays | data)
