@@ -7,13 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from correspondence._util.text import list_names
 from correspondence.describe.sentences import spell_number
 
-__all__ = ["write_constraint_sentences"]
+__all__ = ["measure_constraints", "write_constraint_sentences"]
 
 MAX_PVALUE = 0.05
-MAX_AXES_IN_WORDS, MAX_NAMED_CONSTRAINTS = 2, 3
+MAX_AXES_IN_WORDS, MAX_NAMED_CORRELATIONS = 2, 3
 MIN_NAMED_CORRELATION = 0.3
 
 
@@ -63,10 +62,10 @@ def describe_explained(ca: Any, test: Any) -> str:
     given = 100 * partition.shares["conditioned"]
     if not ca.constraint_terms_:
         return f"What is given explains {given:.1f} % of the inertia; the axes are those of the rest."
-    names = list_names(list(map(str, ca.constraint_terms_)), MAX_NAMED_CONSTRAINTS, separator=" and ")
+    names = join_names(list(map(str, ca.constraint_terms_)))
     verb = "explains" if len(ca.constraint_terms_) == 1 else "explain"
     beyond = f", beyond the {given:.1f} % of what is given" if partition.ranks["conditioned"] else ""
-    adjusted = ca.adjusted_r2_
+    adjusted = getattr(ca, "adjusted_r2_", None)
     in_brackets = f" (adjusted {100 * adjusted:.1f} %)" if adjusted is not None and np.isfinite(adjusted) else ""
     share = 100 * partition.shares["constrained"]
     verdict = "" if test is None else f", {judge_pvalue(_find_pvalues(test)[0][1])}"
@@ -93,16 +92,58 @@ def describe_constrained_axes(ca: Any, test: Any) -> list[str]:
         holding = next((i for i, p in enumerate(pvalues) if p > MAX_PVALUE), len(pvalues))
         number = spell_number(holding).capitalize()
         axes = "axis is" if holding == 1 else "axes are"
-        sentences.append(f"{number} of {spell_number(n)} constrained {axes} more than chance, tested one after the other.")
-    biplot = ca.scores("bp", scaling="none")
+        tested = f"{number} of {spell_number(n)} constrained {axes} more than chance"
+        sentences.append(f"{tested}, tested one after the other.")
+    strengths = measure_constraints(ca)
     for i in range(min(n, holding, MAX_AXES_IN_WORDS)):
-        values = np.nan_to_num(biplot.values[:, i])
-        order = [j for j in np.argsort(-np.abs(values), kind="stable") if abs(values[j]) >= MIN_NAMED_CORRELATION]
-        told = [f"{biplot.labels[j]} ({values[j]:.2f})" for j in order[:MAX_NAMED_CONSTRAINTS]]
+        order = sorted(strengths, key=lambda name: -abs(strengths[name][1][i]))
+        strong = [name for name in order if abs(strengths[name][1][i]) >= MIN_NAMED_CORRELATION]
+        told = [f"{name} ({strengths[name][1][i]:.2f})" for name in strong[:MAX_NAMED_CORRELATIONS]]
         share = 100 * ca.pics_[i] / ca.partition_.total
         if told:
-            sentences.append(f"CCA{i + 1} ({share:.1f} % of the inertia) goes with {list_names(told, separator=' and ')}.")
+            sentences.append(f"CCA{i + 1} ({share:.1f} % of the inertia) goes with {join_names(told)}.")
     return sentences
+
+
+def measure_constraints(ca: Any) -> dict[str, tuple[str, np.ndarray]]:
+    """Measure how strongly each constraint goes with the constrained axes.
+
+    Parameters
+    ----------
+    ca : fitted CA
+        The analysis, fitted with constraints.
+
+    Returns
+    -------
+    dict
+        For each constraint "number" and its correlations with the linear combinations, or "category" and its
+        correlation ratios.
+    """
+    n, design = len(ca.pics_), ca._explained.constraints
+    biplot, centroids = (ca.scores(display, scaling="none") for display in ("bp", "cn"))
+    columns = {str(term): list(map(str, names)) for term, names in ca.constraint_terms_.items()}
+    arrows = dict(zip(map(str, biplot.labels), np.nan_to_num(biplot.values[:, :n]), strict=True))
+    mass = ca.rows_.mass[ca._explained.rows] @ design.indicators
+    found: dict[str, tuple[str, np.ndarray]] = {}
+    for term, names in columns.items():
+        if names == [term]:
+            found[term] = "number", arrows.get(term, np.zeros(n))
+            continue
+        own = [i for i, label in enumerate(map(str, centroids.labels)) if label.startswith(term)]
+        found[term] = "category", np.sqrt(mass[own] @ np.nan_to_num(centroids.values[own, :n]) ** 2)
+    return found
+
+
+def join_names(names: Sequence[str], most: int = 5) -> str:
+    """Join names as a sentence does.
+
+    Examples
+    --------
+    >>> join_names(["A1", "Moisture", "Use"])
+    'A1, Moisture and Use'
+    """
+    shown = [*names[:most], *([f"{len(names) - most} more"] if len(names) > most else [])]
+    return shown[0] if len(shown) == 1 else f"{', '.join(shown[:-1])} and {shown[-1]}"
 
 
 def describe_terms(test: Any, kind: str) -> str:
@@ -114,5 +155,5 @@ def describe_terms(test: Any, kind: str) -> str:
         return f"{beside}, no constraint explains clearly more than chance."
     verb = "explains" if len(holding) == 1 else "explain"
     others = [term for term, pvalue in pvalues if pvalue > MAX_PVALUE]
-    rest = f"; not so clearly {list_names(others, 5)}" if others else ""
-    return f"{beside}, {list_names(holding, 5)} {verb} more than chance{rest}."
+    rest = f"; not so clearly {join_names(others)}" if others else ""
+    return f"{beside}, {join_names(holding)} {verb} more than chance{rest}."

@@ -26,12 +26,14 @@ from correspondence.page.many_columns import (
 )
 from correspondence.page.packing import lay_out_scree
 from correspondence.page.payload import pack_payload
+from correspondence.page.triplot import render_triplot_page
 from correspondence.results.associations import Associations
 from correspondence.results.evidence import CrossFit, Evidence, list_components
 from correspondence.scene.classes import make_scene
 from correspondence.scene.groups import read_row_groups
 from correspondence.scene.many_columns import check_unused, has_many_columns, make_columns_scene, name_share
 from correspondence.scene.points import check_names
+from correspondence.scene.triplot import is_constrained
 from correspondence.search.cross_modal import CrossModalIndex
 
 __all__ = ["explore"]
@@ -47,6 +49,7 @@ def explore(
     *,
     held_out: Any = None,
     crossfit: CrossFit | None = None,
+    tests: Any = None,
     groups: Any = None,
     classes: Any = None,
     names: Sequence[str] | None = None,
@@ -73,6 +76,9 @@ def explore(
     Of an analysis of many columns, such as `MCA`, the answers are drawn in the colours of their variables over the
     rows; a click on one lists what else was answered, and rows can be coloured by any question.
 
+    Of a `CA` with constraints, the page shows the triplot: sites with their constraints, species, arrows of numbers and
+    categories, the partition of the inertia, and the axes.
+
     Of what `associations` returned, the page shows a heatmap of all pairs of columns, in an order that shows blocks,
     and a table of them that can be sorted and searched.
 
@@ -93,6 +99,8 @@ def explore(
     crossfit : CrossFit, optional
         The table of columns has figures of held-out pairs beside, by these out-of-fold functions of the pairs X and Y;
         by default `held_out`, if it is one.
+    tests : Anova or list of Anova, optional
+        What `anova` of a `CA` with constraints returned: all tests are shown, and those of axes beside these.
     groups : array-like, series or fitted Clusters, optional
         Points of X (rows) are coloured, and can be filtered, by these groups, one label for each (many different
         numbers are put into ranges); the page draws ellipses of the groups, or their hulls.
@@ -145,6 +153,16 @@ def explore(
         )
         return write_page(render_associations_page(d_or_est, None if title == TITLE else title, about), path)
     as_decomposition(d_or_est)
+    if is_constrained(d_or_est):
+        unused = {"X": X, "Y": Y, "crossfit": crossfit, "classes": classes, "x_labels": x_labels, "y_labels": y_labels}
+        unused |= {"x_images": x_images, "y_images": y_images, "marks": marks, "index": index, "recorder": recorder}
+        check_unused(unused, "an analysis with constraints")
+        _check_result_types(held_out, None)
+        return write_page(
+            render_triplot_page(d_or_est, held_out, tests, groups, names, title, about, words, max_points), path
+        )
+    if tests is not None:
+        raise ValueError("tests must be left out, except for a CA with constraints.")
     if has_many_columns(d_or_est):
         unused = {"Y": Y, "classes": classes, "x_labels": x_labels, "y_labels": y_labels, "x_images": x_images}
         check_unused(unused | {"y_images": y_images, "marks": marks, "index": index, "recorder": recorder})

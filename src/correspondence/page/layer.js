@@ -115,9 +115,9 @@ class Layer {
       this.stroke(context, at, one, 1.8, [7, 6]);  // of many lines one must see whose they are: dashes in both colours
     });
   }
-  /* Lines that join the answers of an ordered variable. */
+  /* Lines that join the answers of an ordered variable, or in a triplot the categories. */
   drawJoined(context) {
-    const cloud = this.model.role("y");
+    const cloud = this.model.role(this.model.data.triplot ? "xc" : "y");
     for (const points of this.model.data.joined || []) {
       const at = points.map(j => cloud.start + j).filter(i => this.plane.isShown(i)).map(i => this.plane.at(i));
       context.globalAlpha = .7;

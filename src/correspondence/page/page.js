@@ -48,6 +48,7 @@ class Page {
     this.numberLines = model.numberLines(first, second, this.map);
     this.hover(-1, [0, 0]);
     this.named = { y: model.byWeight(["y", "ys", "yc"], first, second), others: model.byWeight(["x", "xs", "xc", "mark"], first, second) };
+    if (model.data.triplot) this.named = { y: [...model.byWeight(["xc"], first, second), ...this.named.y], others: model.byWeight(["x"], first, second) };
     this.colour();
     this.note();
     if (this.chosen >= 0) this.showCard();
@@ -90,7 +91,7 @@ class Page {
     for (const cloud of model.clouds) {
       const many = cloud.n > 20000 ? 3.2 : cloud.n > 3000 ? 4.5 : cloud.n > 300 ? 6 : 9;
       const ofY = cloud.named ? Math.max(many, cloud.n > 300 ? 9 : 15) : many + 1;
-      const size = cloud.faint ? Math.min(many, 5) : { x: many, mark: 9, y: model.data.many ? Math.min(ofY, cloud.n > 30 ? 10 : 12) : ofY, xs: 8, ys: cloud.n > 15 ? 8 : 10, xc: cloud.n > 40 ? 8 : 11, yc: cloud.n > 40 ? 11 : 15 }[cloud.role];
+      const size = cloud.role === "x" && model.data.triplot ? Math.min(many, 7) : cloud.faint ? Math.min(many, 5) : { x: many, mark: 9, y: model.data.many ? Math.min(ofY, cloud.n > 30 ? 10 : 12) : ofY, xs: 8, ys: cloud.n > 15 ? 8 : 10, xc: cloud.n > 40 ? 8 : 11, yc: cloud.n > 40 ? 11 : 15 }[cloud.role];
       const solid = cloud.n < 300 ? 235 : cloud.n > 20000 ? 110 : 165;
       const behind = (cloud.n < 300 ? 80 : cloud.n <= 3000 ? 55 : cloud.n <= 20000 ? 32 : 18) * (cloud.classes ? 2 : model.data.many && cloud.n > 20000 ? .3 : 1);
       const alphas = cloud.faint ? model.copies(cloud).map(times => Math.max(1, behind / times)) : null;

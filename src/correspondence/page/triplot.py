@@ -11,18 +11,17 @@ import numpy as np
 from correspondence._util.text import short_repr
 from correspondence.core.decomposition import as_decomposition
 from correspondence.describe.axis_words import AxisWords, find_axis_words
-from correspondence.describe.constraints import write_constraint_sentences
-from correspondence.page.clouds import MAX_COLUMNS_SHOWN, Cloud, Column, make_column, to_texts
+from correspondence.describe.constraints import measure_constraints, write_constraint_sentences
+from correspondence.page.clouds import MAX_COLUMNS_SHOWN, Cloud, make_column, to_texts
 from correspondence.page.column_marks import MAX_AXES_LISTED, StructureRow, pack_number_marks
 from correspondence.page.filling import list_paragraphs, render_page
 from correspondence.page.packing import lay_out_scree, pack_arrays, shorten_mantissas
 from correspondence.page.payload import collect_arrays, count_axes, describe_cloud
-from correspondence.results.anova import Anova
 from correspondence.results.evidence import Component, list_components
 from correspondence.scene.column_marks import NumberMark
 from correspondence.scene.groups import Grouping, read_groups
 from correspondence.scene.points import ScenePoints, check_names, list_maps
-from correspondence.scene.triplot import Triplot, list_site_values, make_triplot
+from correspondence.scene.triplot import Triplot, make_triplot
 
 __all__ = ["check_tests", "render_triplot_page"]
 
@@ -36,10 +35,10 @@ TEST_TITLES = {
 }
 
 
-def check_tests(tests: Any) -> list[Anova]:
+def check_tests(tests: Any) -> list[Any]:
     """Return the tests of a constrained analysis as a list."""
-    found = [] if tests is None else [tests] if isinstance(tests, Anova) else tests
-    if not isinstance(found, Sequence) or not all(isinstance(test, Anova) for test in found):
+    found = [] if tests is None else [tests] if hasattr(tests, "to_frame") else tests
+    if not isinstance(found, Sequence) or not all(hasattr(test, "to_frame") and hasattr(test, "by") for test in found):
         raise TypeError(f"tests must be what anova of a CA with constraints returned, got {short_repr(tests)}.")
     return list(found)
 
@@ -59,7 +58,7 @@ def render_triplot_page(
     called = check_names(("sites", "species") if names is None else names)
     scene, anovas = make_triplot(ca), check_tests(tests)
     evidence = None if held_out is None else held_out.evidence
-    clouds = make_triplot_clouds(ca, scene, called, most)
+    clouds = make_triplot_clouds(scene, called, most)
     grouping = None if groups is None else read_groups(groups, clouds[0].points.given, ca)
     if grouping is not None:
         clouds[0] = replace(clouds[0], classes=grouping.codes[clouds[0].points.rows].astype(np.int16))
@@ -78,7 +77,7 @@ def render_triplot_page(
         scree=lay_out_scree(rows),
         words=[axis.complete_words(called[:2]) for axis in words],
         n_read=n_read,
-        structure=list_constraints(ca, scene),
+        structure=list_constraints(ca),
         has_frames=False,
         data=pack_triplot(scene, clouds, rows, called, grouping) if rows else "",
         fitted="training",
@@ -86,14 +85,23 @@ def render_triplot_page(
     )
 
 
-def make_triplot_clouds(ca: Any, scene: Triplot, names: tuple[str, ...], most: int) -> list[Cloud]:
+def make_triplot_clouds(scene: Triplot, names: tuple[str, ...], most: int) -> list[Cloud]:
     """Make the points of sites, of species and of categories."""
     sites, species = scene.sites["wa"], scene.species
     sites, species = _take_heaviest(sites, most), _take_heaviest(species, most)
-    values = list_site_values(ca)
-    columns = [make_column(name, own[sites.rows]) for name, own in values.items()][:MAX_COLUMNS_SHOWN]
+    linear = _take_rows(scene.sites["lc"], sites.rows)
+    assert linear.mass is not None
+    columns = [make_column(name, own[sites.rows]) for name, own in scene.values.items()][:MAX_COLUMNS_SHOWN]
     clouds = [
-        Cloud("x", names[0], sites, to_texts(sites.labels), len(sites) <= MAX_NAMED_SITES, columns),
+        Cloud(
+            "x",
+            names[0],
+            sites,
+            to_texts(sites.labels),
+            len(sites) <= MAX_NAMED_SITES,
+            columns,
+            contributions=linear.mass[:, None] * linear.places**2,
+        ),
         Cloud("y", names[1], species, to_texts(species.labels), True),
     ]
     if len(scene.categories):
@@ -106,17 +114,16 @@ def make_triplot_clouds(ca: Any, scene: Triplot, names: tuple[str, ...], most: i
 
 def _take_heaviest(points: ScenePoints, most: int) -> ScenePoints:
     """Return the points that have most weight in the axes, if there are more than can be shown."""
-    if len(points) <= most:
-        return points
-    assert points.mass is not None and points.labels is not None
-    kept = np.sort(np.argsort(-(points.mass * (points.places**2).sum(axis=1)), kind="stable")[:most])
-    return replace(
-        points,
-        places=points.places[kept],
-        labels=points.labels[kept],
-        mass=points.mass[kept],
-        rows=points.rows[kept],
-    )
+    assert points.mass is not None
+    order = np.argsort(-(points.mass * (points.places**2).sum(axis=1)), kind="stable")
+    return _take_rows(points, np.sort(points.rows[order[:most]]))
+
+
+def _take_rows(points: ScenePoints, rows: np.ndarray) -> ScenePoints:
+    """Return the points of some rows of the table."""
+    kept = np.flatnonzero(np.isin(points.rows, rows))
+    labels, mass = (None if values is None else values[kept] for values in (points.labels, points.mass))
+    return replace(points, places=points.places[kept], labels=labels, mass=mass, rows=points.rows[kept])
 
 
 def list_triplot_components(ca: Any, scene: Triplot, evidence: Any) -> list[Component]:
@@ -130,12 +137,15 @@ def list_triplot_components(ca: Any, scene: Triplot, evidence: Any) -> list[Comp
     ]
 
 
-def describe_triplot(ca: Any, scene: Triplot, tests: Sequence[Anova], held_out: Any) -> dict[str, Any]:
+def describe_triplot(ca: Any, scene: Triplot, tests: Sequence[Any], held_out: Any) -> dict[str, Any]:
     """Describe the partition of the inertia, the axes and the tests as plain values."""
     shown = list_tests(tests)
     of_axes = {row["term"]: row["pvalue"] for test in shown for row in test["rows"]}
     partition, free = ca.partition_, float(scene.pics[scene.n_constrained :].sum())
-    parts = [("total", 1.0, ""), *((part, share, ca.partition_.ranks[part]) for part, share in partition.shares.items())]
+    parts = [
+        ("total", 1.0, ""),
+        *((part, share, ca.partition_.ranks[part]) for part, share in partition.shares.items()),
+    ]
     axes = []
     for i, name in enumerate(scene.axes):
         part = free if i >= scene.n_constrained else scene.constrained
@@ -149,7 +159,7 @@ def describe_triplot(ca: Any, scene: Triplot, tests: Sequence[Anova], held_out: 
                 "pvalue": of_axes.get(name),
             }
         )
-    adjusted = ca.adjusted_r2_
+    adjusted = getattr(ca, "adjusted_r2_", None)
     return {
         "partition": [
             {"name": part, "inertia": float(getattr(partition, part)), "share": float(share), "rank": rank}
@@ -172,7 +182,7 @@ def describe_held_out(held_out: Any) -> str:
     return f"Captured of sites held out: {captured:.4g}."
 
 
-def list_tests(tests: Sequence[Anova]) -> list[dict[str, Any]]:
+def list_tests(tests: Sequence[Any]) -> list[dict[str, Any]]:
     """List the rows of tests as plain values."""
     listed = []
     for test in tests:
@@ -204,22 +214,19 @@ def find_triplot_words(ca: Any, scene: Triplot) -> list[AxisWords]:
     return find_axis_words(as_decomposition(ca), x_items=x, y_items=y) if n else []
 
 
-def list_constraints(ca: Any, scene: Triplot) -> list[StructureRow]:
+def list_constraints(ca: Any) -> list[StructureRow]:
     """List how strongly each constraint goes with the first axes, the strongest first."""
-    kept = min(scene.n_constrained, MAX_AXES_LISTED)
-    vif: dict[str, Any] = {str(name): value for name, value in ca.vif_.items()}
-    strengths: dict[str, tuple[str, np.ndarray]] = {
-        str(name): ("number", arrow[:kept]) for name, arrow in zip(scene.numbers, scene.arrows, strict=True)
-    }
-    for term in dict.fromkeys(scene.terms):
-        own = [i for i, name in enumerate(scene.terms) if name == term]
-        mass = scene.category_mass[own]
-        strengths[term] = ("categorie", np.sqrt(mass @ scene.centroids[own, :kept] ** 2))
+    strengths = measure_constraints(ca)
+    inflation = {str(name): float(value) for name, value in ca.vif_.items()}
+    columns = {str(term): list(map(str, names)) for term, names in ca.constraint_terms_.items()}
     rows = []
-    for name, (kind, values) in sorted(strengths.items(), key=lambda one: -float(np.abs(one[1][1]).max(initial=0))):
-        largest = [vif[column] for column in map(str, ca.constraint_terms_[name]) if np.isfinite(vif.get(column, np.nan))]
-        cells = [f"{value:.2f}".replace("-0.00", "0.00").replace("-", "\N{MINUS SIGN}") for value in values]
-        rows.append(StructureRow("constraints", name, kind, f"{max(largest):.1f}" if largest else "", cells))
+    for name in sorted(strengths, key=lambda one: -float(np.abs(strengths[one][1][:MAX_AXES_LISTED]).max(initial=0))):
+        kind, values = strengths[name]
+        known = [inflation[column] for column in columns[name] if np.isfinite(inflation.get(column, np.nan))]
+        texts = [f"{value:.2f}" for value in values[:MAX_AXES_LISTED]]
+        cells = ["0.00" if text == "-0.00" else text.replace("-", "\N{MINUS SIGN}") for text in texts]
+        noun = "categorie" if kind == "category" else kind  # the page adds an s
+        rows.append(StructureRow("constraints", name, noun, f"{max(known):.1f}" if known else "", cells))
     return rows
 
 
@@ -245,10 +252,11 @@ def pack_triplot(
         "learned": None,
         "maps": list_maps(has_mass=True),
         "clouds": [describe_cloud(cloud) for cloud in clouds],
+        "joined": [line.tolist() for line in scene.lines],
     }
     arrays = collect_arrays(kept, clouds)
-    linear = scene.sites["lc"].places[np.isin(scene.sites["lc"].rows, clouds[0].points.rows)]
-    arrays["0.linear"] = shorten_mantissas(linear[:, :kept])
+    linear = _take_rows(scene.sites["lc"], clouds[0].points.rows)
+    arrays["0.linear"] = shorten_mantissas(linear.places[:, :kept])
     d = len(scene.axes)
     marks = [
         NumberMark(str(name), 0, arrow, np.zeros(d, bool), np.empty((0, d)), np.empty(0), arrow**2)

@@ -11,6 +11,7 @@ from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 
 from correspondence._util.arguments import check_flag, check_whole
+from correspondence._util.text import list_names
 from correspondence.plot.column_marks import annotate_caption, draw_number, sample_lines
 from correspondence.plot.drawn_clouds import DrawnCloud, add_zero_height, choose_areas
 from correspondence.plot.group_names import share_names, tell_unnamed
@@ -52,6 +53,7 @@ SITE_AREA_POINTS, CENTROID_AREA_POINTS = 14.0, 46.0
 MAX_NAMED_SITES = 60
 SITE_NAME_POINTS, CONSTRAINT_NAME_POINTS = 7.0, 9.0
 TIP_WEIGHT, CENTROID_WEIGHT, SITE_WEIGHT = 1e9, 1e8, 1e-6  # names are written in this order, species in between
+LABEL_REACH_POINTS = 44.0
 N_ARROW_POINTS = 48  # points of an arrow that labels keep clear of
 
 
@@ -160,7 +162,7 @@ def draw_triplot(
     add_legend(ax, list_triplot_handles(drawn, grouping))
     clouds = [*drawn.clouds, drawn.tips, *means]
     lines = sample_lines(drawn.arrows, N_ARROW_POINTS)
-    placing = write_labels(ax, clouds, [*written, *means], max_labels, [], lines)
+    placing = write_labels(ax, clouds, [*written, *means], max_labels, [], lines, LABEL_REACH_POINTS)
     notes = [note for own in told for note in own.notes] + note_large_ellipses(large)
     annotate_caption(ax, write_triplot_caption(scene, drawn, map, sites, index, notes))
     tell_unnamed(placing, ax, n_names)
@@ -278,6 +280,8 @@ def write_triplot_caption(
 ) -> str:
     """Write what the marks are, how they are scaled, and more."""
     parts = [f"{drawn.sites.name} at {SITES[kind]}"]
+    if scene.given:
+        parts.append(f"without what {list_names(scene.given, 3)} explains")
     if map in SCALING_WORDS:
         parts.append(SCALING_WORDS[map])
     if drawn.arrows:
@@ -286,7 +290,7 @@ def write_triplot_caption(
         joined = ", joined in their order" if drawn.lines else ""
         parts.append(f"categories at the mean of their {drawn.sites.name}{joined}")
     free = [scene.axes[i] for i in index if i >= scene.n_constrained]
-    if free:
+    if free and scene.n_constrained:
         parts.append(f"the constraints say nothing about {' and '.join(free)}")
     text = "; ".join([*parts, *notes])
     return text[:1].upper() + text[1:]

@@ -63,8 +63,14 @@ class Triplot:
         The category itself, and the name of its variable.
     centroids : ndarray of shape (k, d)
         The mean of the sites of each category, in standard coordinates.
+    category_masses : ndarray of shape (k,)
+        The shares of the sites of each category in the total.
     lines : list of ndarray of int
         The categories of each ordered variable, in their order.
+    values : dict of ndarray
+        The value of each constraint at each site, by name: numbers, or categories as texts.
+    given : list of str
+        The names of the variables that were partialled out.
     """
 
     axes: tuple[str, ...]
@@ -80,7 +86,10 @@ class Triplot:
     answers: list[str]
     terms: list[str]
     centroids: np.ndarray
+    category_masses: np.ndarray
     lines: list[np.ndarray]
+    values: dict[str, np.ndarray]
+    given: list[str]
 
     @property
     def correlations(self) -> np.ndarray:
@@ -148,7 +157,10 @@ def make_triplot(ca: Any) -> Triplot:
         answers,
         terms,
         centroids,
+        _weigh_categories(ca),
         [np.flatnonzero(codes == names.index(term)) for term in names if _is_ordered(ca, term)],
+        _list_site_values(ca, terms, answers),
+        [str(term) for term in ca._explained.given.terms],
     )
 
 
@@ -187,6 +199,26 @@ def _find_centroids(ca: Any, d: int) -> tuple[list[str], list[str], np.ndarray]:
         terms.append(term)
         answers.append(label[len(term) :].lstrip(": ") or label)
     return terms, answers, np.asarray(scores.values, dtype=float).reshape(-1, d)
+
+
+def _weigh_categories(ca: Any) -> np.ndarray:
+    """Sum the masses of the sites of each category."""
+    return np.asarray(ca.rows_.mass[ca._explained.rows] @ ca._explained.constraints.indicators)
+
+
+def _list_site_values(ca: Any, terms: list[str], answers: list[str]) -> dict[str, np.ndarray]:
+    """List the values of the constraints at the sites, NaN or empty for sites that took no part."""
+    explained, n = ca._explained, len(ca.rows_.labels)
+    design, values = explained.constraints, {}
+    for j, label in enumerate(map(str, design.labels)):
+        if _list_columns_of_terms(ca).get(str(design.terms[design.term_of_column[j]])) == [label]:
+            values[label] = np.full(n, np.nan)
+            values[label][explained.rows] = design.matrix[:, j]
+    for term in dict.fromkeys(terms):
+        own = [i for i, name in enumerate(terms) if name == term]
+        values[term] = np.full(n, "", dtype=object)
+        values[term][explained.rows] = np.array(answers, dtype=object)[own][design.indicators[:, own].argmax(axis=1)]
+    return {name: values[name] for name in _list_columns_of_terms(ca) if name in values}
 
 
 def choose_arrow_factor(points: np.ndarray, arrows: np.ndarray) -> float:
