@@ -53,6 +53,7 @@ from .estimators.many.mixed import MixedCA as MixedCA
 from .estimators.pice.estimator import PICE as PICE
 from .page import explore as explore
 from .recording.recorder import TrainingRecorder as TrainingRecorder
+from .results.anova import Anova as Anova
 from .results.associations import Associations as Associations
 from .results.axis_tests import AxisTests as AxisTests
 from .results.clusters import ClusterAgreement as ClusterAgreement

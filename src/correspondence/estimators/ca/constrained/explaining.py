@@ -19,6 +19,7 @@ from correspondence.core.row_matching import as_frame_of_columns, read_row_varia
 from correspondence.data.table import Table
 from correspondence.estimators.ca.axes import AnalysedTable
 from correspondence.estimators.ca.constrained.algebra import Axes, ConstrainedTable
+from correspondence.estimators.ca.constrained.anova import ConstraintTester
 from correspondence.estimators.ca.constrained.design import Design, RowVariable, read_variables
 from correspondence.estimators.ca.constrained.functions import PartialFunctions
 from correspondence.estimators.ca.constrained.scaling import ScoreMaker
@@ -30,7 +31,7 @@ from correspondence.results.points import Points
 __all__ = ["TableExplainer", "drop_missing_rows", "read_table_variables"]
 
 
-class TableExplainer:
+class TableExplainer(ConstraintTester):
     """What `CA` can say if constraints or conditions were given.
 
     Attributes
