@@ -40,7 +40,7 @@ def write_constraint_sentences(ca: Any, tests: Sequence[Any] = (), held_out: Any
     >>> table = [[9, 2, 1], [5, 5, 3], [2, 6, 4], [1, 3, 8]]
     >>> ca = co.CA().fit(table, constraints={"dose": [1.0, 2.0, 3.0, 4.0]})
     >>> write_constraint_sentences(ca)[1]
-    'CCA1 (78.4 % of the inertia) goes with dose (1.00).'
+    'CCA1 (82.0 % of the inertia) goes with dose (-1.00).'
     """
     by = {test.by: test for test in tests}
     sentences = [describe_explained(ca, by.get(None))]
