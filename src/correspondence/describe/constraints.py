@@ -31,7 +31,7 @@ def write_constraint_sentences(ca: Any, tests: Sequence[Any] = (), held_out: Any
     Returns
     -------
     list of str
-        Sentences; the first says how much is explained.
+        Sentences; the first says how much is explained. Of the two p-values of a test the larger decides.
 
     Examples
     --------
@@ -65,10 +65,12 @@ def describe_explained(ca: Any, test: Any) -> str:
     names = join_names(list(map(str, ca.constraint_terms_)))
     verb = "explains" if len(ca.constraint_terms_) == 1 else "explain"
     beyond = f", beyond the {given:.1f} % of what is given" if partition.ranks["conditioned"] else ""
-    adjusted = getattr(ca, "adjusted_r2_", None)
-    in_brackets = f" (adjusted {100 * adjusted:.1f} %)" if adjusted is not None and np.isfinite(adjusted) else ""
+    adjusted = ca.adjusted_r2_
+    in_brackets = f" (adjusted {100 * adjusted:.1f} %)" if np.isfinite(adjusted) else ""
     share = 100 * partition.shares["constrained"]
-    verdict = "" if test is None else f", {judge_pvalue(_find_pvalues(test)[0][1])}"
+    verdict = "".join(
+        f", {judge_pvalue(pvalue)}" for _, pvalue in (_find_pvalues(test)[:1] if test is not None else [])
+    )
     return f"{names} {verb} {share:.1f} % of the inertia{in_brackets}{beyond}{verdict}."
 
 
@@ -78,10 +80,9 @@ def judge_pvalue(pvalue: float) -> str:
 
 
 def _find_pvalues(test: Any) -> list[tuple[str, float]]:
-    """Find the terms of a test with their p-values; what is left has none."""
-    columns = test._collect_columns()
-    pairs = zip(map(str, columns["term"]), columns["pvalue"].tolist(), strict=True)
-    return [(term, pvalue) for term, pvalue in pairs if np.isfinite(pvalue)]
+    """Find the terms of a test with the larger of their two p-values; what is left has none."""
+    larger = np.fmax(test.pvalues, test.site_pvalues).tolist()
+    return [(str(term), p) for term, p in zip(test.terms, larger, strict=True) if np.isfinite(p)]
 
 
 def describe_constrained_axes(ca: Any, test: Any) -> list[str]:
@@ -90,10 +91,7 @@ def describe_constrained_axes(ca: Any, test: Any) -> list[str]:
     if test is not None:
         pvalues = [pvalue for _, pvalue in _find_pvalues(test)][:n]
         holding = next((i for i, p in enumerate(pvalues) if p > MAX_PVALUE), len(pvalues))
-        number = spell_number(holding).capitalize()
-        axes = "axis is" if holding == 1 else "axes are"
-        tested = f"{number} of {spell_number(n)} constrained {axes} more than chance"
-        sentences.append(f"{tested}, tested one after the other.")
+        sentences.append(f"{count_axes(holding, n)} more than chance.")
     strengths = measure_constraints(ca)
     for i in range(min(n, holding, MAX_AXES_IN_WORDS)):
         order = sorted(strengths, key=lambda name: -abs(strengths[name][1][i]))
@@ -103,6 +101,20 @@ def describe_constrained_axes(ca: Any, test: Any) -> list[str]:
         if told:
             sentences.append(f"CCA{i + 1} ({share:.1f} % of the inertia) goes with {join_names(told)}.")
     return sentences
+
+
+def count_axes(holding: int, n: int) -> str:
+    """Say how many of the constrained axes hold, as the subject and verb of a sentence.
+
+    Examples
+    --------
+    >>> count_axes(1, 4), count_axes(0, 1)
+    ('One of four constrained axes is', 'The only constrained axis is not')
+    """
+    if n == 1:
+        return f"The only constrained axis is{'' if holding else ' not'}"
+    number = spell_number(holding).capitalize() if holding else "None"
+    return f"{number} of {spell_number(n)} constrained axes {'is' if holding <= 1 else 'are'}"
 
 
 def measure_constraints(ca: Any) -> dict[str, tuple[str, np.ndarray]]:

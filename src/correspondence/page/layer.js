@@ -198,6 +198,15 @@ class Layer {
       if (at.length > 2) corners.push(...around(at[0], at[1], width));  // a path may be named at its other end
       this.writeText(context, text, corners, width, { font, colour: css(this.page.text(colour)) }, taken);
     }
+    if (this.model.data.triplot) for (const { at } of lines) this.reserveLine(taken, ...at);
+  }
+  /* No label over an arrow. */
+  reserveLine(taken, [ax, ay], [x, y]) {
+    const steps = Math.max(1, Math.ceil(Math.hypot(x - ax, y - ay) / 6));
+    for (let step = 0; step <= steps; step++) {
+      const [left, top] = [ax + (x - ax) * step / steps, ay + (y - ay) * step / steps];
+      taken.add([left - 2, top - 2, left + 2, top + 2]);
+    }
   }
   /* Lines from the chosen row to where each group of columns sees it. */
   drawGroupViews(context, taken) {

@@ -17,6 +17,7 @@ from correspondence.page.column_marks import MAX_AXES_LISTED, StructureRow, pack
 from correspondence.page.filling import list_paragraphs, render_page
 from correspondence.page.packing import lay_out_scree, pack_arrays, shorten_mantissas
 from correspondence.page.payload import collect_arrays, count_axes, describe_cloud
+from correspondence.results.anova import Anova
 from correspondence.results.evidence import Component, list_components
 from correspondence.scene.column_marks import NumberMark
 from correspondence.scene.groups import Grouping, read_groups
@@ -35,10 +36,10 @@ TEST_TITLES = {
 }
 
 
-def check_tests(tests: Any) -> list[Any]:
+def check_tests(tests: Any) -> list[Anova]:
     """Return the tests of a constrained analysis as a list."""
-    found = [] if tests is None else [tests] if hasattr(tests, "to_frame") else tests
-    if not isinstance(found, Sequence) or not all(hasattr(test, "to_frame") and hasattr(test, "by") for test in found):
+    found = [] if tests is None else [tests] if isinstance(tests, Anova) else tests
+    if not isinstance(found, Sequence) or not all(isinstance(test, Anova) for test in found):
         raise TypeError(f"tests must be what anova of a CA with constraints returned, got {short_repr(tests)}.")
     return list(found)
 
@@ -65,8 +66,8 @@ def render_triplot_page(
     rows = list_triplot_components(ca, scene, evidence)
     content = describe_triplot(ca, scene, anovas, held_out)
     words = find_triplot_words(ca, scene) if words is None else words
-    pvalues = [axis["pvalue"] for axis in content["axes"][: len(words)]]
-    n_read = next((i for i, p in enumerate(pvalues) if p is not None and p > MAX_PVALUE_IN_WORDS), len(words))
+    pvalues = [max(axis["pvalue"] or 0, axis["site_pvalue"] or 0) for axis in content["axes"][: len(words)]]
+    n_read = next((i for i, pvalue in enumerate(pvalues) if pvalue > MAX_PVALUE_IN_WORDS), len(words))
     return render_page(
         title=str(title),
         about=write_constraint_sentences(ca, anovas, held_out) if about is None else list_paragraphs(about),
@@ -137,10 +138,10 @@ def list_triplot_components(ca: Any, scene: Triplot, evidence: Any) -> list[Comp
     ]
 
 
-def describe_triplot(ca: Any, scene: Triplot, tests: Sequence[Any], held_out: Any) -> dict[str, Any]:
+def describe_triplot(ca: Any, scene: Triplot, tests: Sequence[Anova], held_out: Any) -> dict[str, Any]:
     """Describe the partition of the inertia, the axes and the tests as plain values."""
     shown = list_tests(tests)
-    of_axes = {row["term"]: row["pvalue"] for test in shown for row in test["rows"]}
+    of_axes = {row["term"]: row for test in shown for row in test["rows"]}
     partition, free = ca.partition_, float(scene.pics[scene.n_constrained :].sum())
     parts = [
         ("total", 1.0, ""),
@@ -156,20 +157,21 @@ def describe_triplot(ca: Any, scene: Triplot, tests: Sequence[Any], held_out: An
                 "share": float(scene.pics[i] / (scene.total or np.inf)),
                 "own_share": float(scene.pics[i] / (part or np.inf)),
                 "correlation": float(ca.axis_correlations_[i]) if i < scene.n_constrained else None,
-                "pvalue": of_axes.get(name),
+                "pvalue": of_axes.get(name, {}).get("pvalue"),
+                "site_pvalue": of_axes.get(name, {}).get("site_pvalue"),
             }
         )
-    adjusted = getattr(ca, "adjusted_r2_", None)
+    adjusted = float(ca.adjusted_r2_)
     return {
         "partition": [
             {"name": part, "inertia": float(getattr(partition, part)), "share": float(share), "rank": rank}
             for part, share, rank in parts
             if part != "conditioned" or rank
         ],
-        "adjusted": float(adjusted) if adjusted is not None and np.isfinite(adjusted) else None,
+        "adjusted": adjusted if np.isfinite(adjusted) else None,
         "held_out": describe_held_out(held_out),
         "axes": axes,
-        "tests": shown,
+        "tests": [test for test in shown if test["title"] != TEST_TITLES["axis"]],  # which stand beside the axes
         "has_pvalues": any(axis["pvalue"] is not None for axis in axes),
     }
 
@@ -182,14 +184,13 @@ def describe_held_out(held_out: Any) -> str:
     return f"Captured of sites held out: {captured:.4g}."
 
 
-def list_tests(tests: Sequence[Any]) -> list[dict[str, Any]]:
+def list_tests(tests: Sequence[Anova]) -> list[dict[str, Any]]:
     """List the rows of tests as plain values."""
-    listed = []
+    listed: list[dict[str, Any]] = []
     for test in tests:
         columns = {name: values.tolist() for name, values in test._collect_columns().items()}
-        rows = [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
-        title = TEST_TITLES.get(test.by, "Tests")
-        listed.append({"title": title, "rows": [{k: _to_plain(v) for k, v in row.items()} for row in rows]})
+        rows = [dict(zip(columns, map(_to_plain, row), strict=True)) for row in zip(*columns.values(), strict=True)]
+        listed.append({"title": TEST_TITLES[test.by], "rows": rows})
     return listed
 
 

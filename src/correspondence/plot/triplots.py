@@ -279,7 +279,7 @@ def write_triplot_caption(
     scene: Triplot, drawn: DrawnTriplot, map: str, kind: str, index: list[int], notes: Sequence[str]
 ) -> str:
     """Write what the marks are, how they are scaled, and more."""
-    parts = [f"{drawn.sites.name} at {SITES[kind]}"]
+    parts = [f"{drawn.sites.name} at {SITES[kind].format(species=drawn.species.name)}"]
     if scene.given:
         parts.append(f"without what {list_names(scene.given, 3)} explains")
     if map in SCALING_WORDS:

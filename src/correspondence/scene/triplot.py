@@ -23,7 +23,7 @@ __all__ = [
     "make_triplot",
 ]
 
-SITES = {"wa": "weighted averages of their species", "lc": "linear combinations of the constraints"}
+SITES = {"wa": "weighted averages of their {species}", "lc": "linear combinations of the constraints"}
 TRIPLOT_MAP = "colprincipal"  # what `scores` calls the scaling "species", its default
 SCALING_WORDS = {
     "rowprincipal": 'scaling "sites"',
