@@ -11,7 +11,7 @@ components that are found only roughly, and for a spread of y that depends on x.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -19,7 +19,17 @@ from scipy.stats import gamma
 
 from correspondence._util.threads import limit_blas_threads
 
-__all__ = ["FeatureView", "InTurn", "LabelView", "View", "run_in_turn", "view_labels", "view_whitened"]
+__all__ = [
+    "FeatureView",
+    "InTurn",
+    "LabelView",
+    "View",
+    "compare_in_turn",
+    "find_singular_value",
+    "run_in_turn",
+    "view_labels",
+    "view_whitened",
+]
 
 MAX_FEATURES = 60  # leading features of each side of a view
 MAX_CELLS = 250_000  # cells of a table of labels that is tested as a whole
@@ -111,14 +121,14 @@ class FeatureView(View):
         statistics = []
         for weights_x, weights_y in self.scales:
             M = weights_x[:, None] * K * weights_y
-            statistics += [_find_singular_value(M, 0), np.sqrt((M**2).sum(axis=(1, 2)))]
+            statistics += [find_singular_value(M, 0), np.sqrt((M**2).sum(axis=(1, 2)))]
         return np.column_stack(statistics)
 
     def draw_noise(self, k: int, n_draws: int, seed: int) -> np.ndarray:
         """Draw the noise of the covariances by random signs of the pairs, or of blocks of them where there are many."""
         rng = np.random.default_rng([seed, k])
         K = self.x.T @ self.y / self.n
-        noise = self._draw_by_pairs(K, n_draws, rng) if self.n <= MAX_BLOCKS else self._draw_by_blocks(K, n_draws, rng)
+        noise = self._draw_covariances(K, n_draws, rng)
         scales = (
             [_Scale(x[:, None] * K * y, x[:, None] * noise * y) for x, y in self.scales] if k < min(K.shape) else []
         )
@@ -127,6 +137,10 @@ class FeatureView(View):
         limit = next((p for p in (CLEAR_PVALUE, WEAK_PVALUE) if min(clearness, default=1.0) <= p), 0.0)
         tested = [scale.compute_statistics(k) for scale, p in zip(scales, clearness, strict=True) if p <= limit]
         return np.column_stack([np.empty((1 + n_draws, 0)), *tested])
+
+    def _draw_covariances(self, K: np.ndarray, n_draws: int, rng: np.random.Generator) -> np.ndarray:
+        draw = self._draw_by_pairs if self.n <= MAX_BLOCKS else self._draw_by_blocks
+        return draw(K, n_draws, rng)
 
     def _draw_by_pairs(self, K: np.ndarray, n_draws: int, rng: np.random.Generator) -> np.ndarray:
         noise = np.empty((n_draws, *K.shape))
@@ -154,7 +168,7 @@ class _Scale:
     def compute_statistics(self, k: int) -> np.ndarray:
         """Compute singular value k + 1, and below those of the best fit of rank k with noise."""
         model = (self.U[:, :k] * self.s[:k]) @ self.Vt[:k]
-        return np.append(self.s[k], _find_singular_value(model + self.noise, k))
+        return np.append(self.s[k], find_singular_value(model + self.noise, k))
 
     def compare_with_draws(self, k: int) -> float:
         """Compute the share of draws whose singular value k + 1 reaches that of the pairs."""
@@ -264,7 +278,7 @@ def find_principal_rows(Z: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return Z @ vectors[:, ::-1], values[::-1]
 
 
-def _find_singular_value(M: np.ndarray, k: int) -> np.ndarray:
+def find_singular_value(M: np.ndarray, k: int) -> np.ndarray:
     """Find singular value k + 1 of each of some matrices, 0 where there is none."""
     if k >= min(M.shape[1:]):
         return np.zeros(len(M))
@@ -358,12 +372,29 @@ def run_in_turn(
     orders = np.empty((n_draws, exchanged[0].n), dtype=np.int32)  # hundreds of orders of 200,000 pairs fill memory
     for order in orders:
         order[:] = rng.permutation(len(order))
+
+    def draw_first() -> np.ndarray:
+        return np.hstack([view.exchange_partners(orders) for view in exchanged])
+
+    return compare_in_turn(views, d, n_draws, seed, draw_first, stop_above, start)
+
+
+def compare_in_turn(
+    views: Sequence[View],
+    d: int,
+    n_draws: int,
+    seed: int,
+    draw_first: Callable[[], np.ndarray],
+    stop_above: float,
+    start: int = 0,
+) -> InTurn:
+    """Compare components with chance one after the other; `draw_first` computes the statistics of the first one."""
     pvalues, observed, null = np.ones(d), np.zeros(d), np.zeros((n_draws, d))
     pvalues[:start] = 0.0
     for k in range(start, d):
         with limit_blas_threads(True):  # thousands of small matrices
             if k == 0:
-                S = np.hstack([view.exchange_partners(orders) for view in exchanged])
+                S = draw_first()
                 pvalues[k] = compare_jointly(S)
             else:
                 S = np.hstack([view.draw_noise(k, n_draws, seed) for view in views])

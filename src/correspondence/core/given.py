@@ -166,7 +166,7 @@ class GivenRegression:
         What the regressions leave of the rows of the fit; each row by a model that was fitted without it.
     own_residuals : ndarray of shape (n, p)
         The same by the model of all rows, for splines. With a regressor they are `residuals`.
-    leverages : ndarray of shape (n, p)
+    leverages : ndarray of shape (n, 1)
         How much the expectation of a row depends on its own value, for splines. With a regressor they are 0.
     """
 
@@ -178,7 +178,14 @@ class GivenRegression:
 
     @classmethod
     def fit(
-        cls, F: np.ndarray, Z: Any, groups: Any = None, regressor: Any = None, random_state: int = 0
+        cls,
+        F: np.ndarray,
+        Z: Any,
+        groups: Any = None,
+        regressor: Any = None,
+        random_state: int = 0,
+        *,
+        is_rough: bool = False,
     ) -> GivenRegression:
         """Regress functions of a variable on z.
 
@@ -191,10 +198,13 @@ class GivenRegression:
         groups : array-like of shape (n,), optional
             Rows of the same group are held out together.
         regressor : regressor, optional
-            Any of scikit-learn; by default sums of smooth functions and a mean for each label. The smoothness of each
-            function is chosen by generalised cross-validation, on the rough side.
+            Any of scikit-learn; by default sums of smooth functions and a mean for each label. Their smoothness is
+            chosen by generalised cross-validation, on the rough side, and is the same for all columns of F: what is
+            left of a sum of columns is the sum of what is left of them.
         random_state : int
             The folds of regressors, and of groups, are drawn with this seed.
+        is_rough : bool
+            If true, splines are as rough as their knots allow, as a test needs them.
 
         Examples
         --------
@@ -214,7 +224,8 @@ class GivenRegression:
         if regressor is not None:
             assert folds is not None
             return _fit_regressors(F, given, regressor, folds)
-        fit = regress_on_splines(F, given.rows, given.encoder.is_number, folds)
+        is_number, has_indices = given.encoder.is_number, len(given.encoder.columns.columns) > 1
+        fit = regress_on_splines(F, given.rows, is_number, folds, is_rough=is_rough, has_indices=has_indices)
         return cls(given.encoder, [fit.regression], fit.held_out, fit.own, fit.leverages)
 
     def expect(self, Z: Any) -> np.ndarray:
@@ -253,7 +264,7 @@ class GivenRegression:
         """Put together what `state` took apart."""
         model = SplineRegression.from_state({}, strip_prefix(arrays, "model."))
         none = np.empty((0, len(model.centre)))
-        return cls(GivenEncoder.from_state(description["encoder"], {}), [model], none, none, none)
+        return cls(GivenEncoder.from_state(description["encoder"], {}), [model], none, none, np.empty((0, 1)))
 
 
 def _make_folds(n: int, groups: Any, random_state: int) -> list[Split]:
@@ -294,4 +305,4 @@ def _fit_regressors(F: np.ndarray, given: Given, regressor: Any, folds: list[Spl
     for train, test in folds:
         models.append(RegressorModel.fit(regressor, given.rows[train], F[train]))
         residuals[test] = F[test] - models[-1](given.rows[test])
-    return GivenRegression(given.encoder, models, residuals, residuals, np.zeros_like(F))
+    return GivenRegression(given.encoder, models, residuals, residuals, np.zeros((len(F), 1)))

@@ -1,4 +1,12 @@
-"""Regression of many functions of a variable on others at once: sums of smooth functions, one smoothness for each.
+"""Regression of many functions of a variable on others at once: sums of smooth functions, all equally smooth.
+
+A regression with a smoothness for each function would depend on the basis in which functions are written: what is left
+of a sum of bumps would not be the sum of what is left of the bumps. So there is one smoothness, the roughest that any
+combination of the functions needs which z clearly predicts.
+
+If z has several columns, sums of functions of them do not suffice: where x is a sum and noise, the square of x depends
+on products. But its expectation is then a function of the sum. So the combinations of the functions that z predicts
+best are regressed first, and what is expected of them are further columns of z, the indices.
 
 Names and symbols: B are the centred features of z (n, m), P is the penalty, the mean squared third derivative, so that
 parabolas are free. In the directions Q = B V both are diagonal, Q^T Q / n = 1 and V^T P V = d. A strength s leaves the
@@ -7,12 +15,12 @@ share w = 1 / (1 + s d) of each direction, and the leverage of a row is 1 / n + 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from correspondence._util.files import State
+from correspondence._util.files import State, strip_prefix
 from correspondence.core.penalised_coordinates import diagonalise_penalty
 from correspondence.core.splines import AdditiveFunctions, SplineBasis
 
@@ -25,8 +33,10 @@ ROWS_PER_KNOT = 5
 MAX_KNOTS_IN_ALL = 240
 ROWS_PER_COLUMN = 4  # with fewer rows for each feature of z, there is a ridge
 RIDGE_ROWS = 0.1  # rows of an indicator or a linear column that count as having the mean
+MAX_INDICES = 2
 MAX_LEVERAGE = 1 - 1e-6
-ROUGHER_BY = 2.0  # the roughest functions whose score is within this, divided by n, of the best: bias costs more
+ROUGHER_BY = 4.0  # the roughest functions whose score is within this, divided by n, of the best: bias costs more
+FEATURE_TOLERANCE = 1e-9  # combinations of functions with a smaller share of the largest variance are rounding
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,26 +46,34 @@ class SplineRegression:
     Attributes
     ----------
     functions : AdditiveFunctions
-        Sums of smooth functions of z, with mean 0.
+        Sums of smooth functions of z, and of the indices, with mean 0.
     centre : ndarray of shape (p,)
         The means of what is expected.
+    indices : AdditiveFunctions or None
+        Sums of smooth functions of z whose values are further columns of z.
     """
 
     functions: AdditiveFunctions
     centre: np.ndarray
+    indices: AdditiveFunctions | None = None
 
     def __call__(self, rows: np.ndarray) -> np.ndarray:
         """Expect values, of shape (n, p), given encoded rows of z."""
+        if self.indices is not None:
+            rows = np.hstack([rows, self.indices(rows)])
         return self.centre + self.functions(rows)
 
     def state(self) -> State:
         """Return the arrays from which `from_state` makes the same regression, and an empty description."""
-        return State({}, self.functions.state().arrays | {"centre": self.centre})
+        arrays = self.functions.state().arrays | {"centre": self.centre}
+        return State({}, arrays if self.indices is None else arrays | self.indices.state().prefix_arrays("indices."))
 
     @classmethod
     def from_state(cls, description: dict[str, Any], arrays: dict[str, np.ndarray]) -> SplineRegression:
         """Put together what `state` took apart."""
-        return cls(AdditiveFunctions.from_state({}, arrays), arrays["centre"])
+        indices = strip_prefix(arrays, "indices.")
+        functions = AdditiveFunctions.from_state({}, arrays)
+        return cls(functions, arrays["centre"], AdditiveFunctions.from_state({}, indices) if indices else None)
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,7 +88,7 @@ class SplineResiduals:
         What the regression on all rows leaves.
     held_out : ndarray of shape (n, p)
         What a regression without the row, or without the fold of its group, leaves.
-    leverages : ndarray of shape (n, p)
+    leverages : ndarray of shape (n, 1)
         How much the expectation of a row depends on its own value, from 0 to 1.
     """
 
@@ -81,7 +99,13 @@ class SplineResiduals:
 
 
 def regress_on_splines(
-    F: np.ndarray, rows: np.ndarray, is_number: np.ndarray, folds: list[tuple[np.ndarray, np.ndarray]] | None = None
+    F: np.ndarray,
+    rows: np.ndarray,
+    is_number: np.ndarray,
+    folds: list[tuple[np.ndarray, np.ndarray]] | None = None,
+    *,
+    is_rough: bool = False,
+    has_indices: bool = False,
 ) -> SplineResiduals:
     """Regress each column on sums of smooth functions of z.
 
@@ -95,6 +119,11 @@ def regress_on_splines(
         Functions of columns with true may bend.
     folds : list of pairs of ndarray, optional
         Hold out these rows together. By default, each row is held out on its own, exactly and at no cost.
+    is_rough : bool
+        If true, functions are as rough as the knots allow: a test must not mistake what smoothness leaves of the
+        influence of z for dependence.
+    has_indices : bool
+        Whether functions of what is expected first are added, as for several columns of z.
 
     Examples
     --------
@@ -103,24 +132,62 @@ def regress_on_splines(
     >>> regress_on_splines(F, z, np.array([True])).held_out.std().round(2)
     np.float64(0.1)
     """
+    first = _fit_splines(F, rows, is_number, folds, is_rough)
+    if not has_indices:
+        return first.residuals
+    A = first.find_indices(F)
+    if not A.shape[1]:
+        return first.residuals
+    # Without the row itself, the expectation would differ from that of the functions by a share of the noise, which the
+    # second regression would then remove.
+    indices = (F - first.residuals.own - F.mean(axis=0)) @ A
+    both = np.hstack([rows, indices]), np.append(is_number, np.ones(A.shape[1], dtype=bool))
+    second = _fit_splines(F, *both, folds, is_rough)
+    own = first.residuals.regression.functions
+    regression = replace(second.residuals.regression, indices=replace(own, weights=own.weights @ A))
+    return replace(second.residuals, regression=regression)
+
+
+@dataclass(frozen=True, eq=False)
+class _Fitted:
+    """A fit, and how z predicts combinations of the functions."""
+
+    residuals: SplineResiduals
+    smoother: _Smoother
+
+    def find_indices(self, F: np.ndarray) -> np.ndarray:
+        """Find the few combinations that z clearly predicts best, as columns of weights of the functions."""
+        directions, C = self.smoother.predict_combinations(F - F.mean(axis=0))
+        _, s, Vt = np.linalg.svd(C, full_matrices=False)
+        return directions @ Vt[: min(MAX_INDICES, count_clear(s, C.shape, len(F)))].T
+
+
+def _fit_splines(
+    F: np.ndarray,
+    rows: np.ndarray,
+    is_number: np.ndarray,
+    folds: list[tuple[np.ndarray, np.ndarray]] | None,
+    is_rough: bool,
+) -> _Fitted:
     basis = make_basis(rows, is_number)
     B = basis(rows)
     mean, centre = B.mean(axis=0), F.mean(axis=0)
     B, centred = B - mean, F - centre
     smoother = _Smoother.from_features(B, *penalise_features(basis, rows, B))
-    strengths = smoother.choose_strengths(centred)
-    weights = smoother.solve(centred, strengths)
+    strength = float(STRENGTHS[0]) if is_rough and not smoother.is_wide else smoother.choose_strength(centred)
+    weights = smoother.solve(centred, strength)
     own = centred - B @ weights
-    leverages = smoother.compute_leverages(strengths)
+    leverages = smoother.compute_leverages(strength)[:, None]
     regression = SplineRegression(AdditiveFunctions(basis, mean, weights), centre)
     if folds is None:
-        return SplineResiduals(regression, own, own / (1 - np.minimum(leverages, MAX_LEVERAGE)), leverages)
+        held_out = own / (1 - np.minimum(leverages, MAX_LEVERAGE))
+        return _Fitted(SplineResiduals(regression, own, held_out, leverages), smoother)
     held_out = np.empty_like(F)
     for train, test in folds:
         middle, start = B[train].mean(axis=0), F[train].mean(axis=0)
         part = _Smoother.from_features(B[train] - middle, smoother.penalty, smoother.ridge * len(F) / len(train))
-        held_out[test] = F[test] - start - (B[test] - middle) @ part.solve(F[train] - start, strengths)
-    return SplineResiduals(regression, own, held_out, leverages)
+        held_out[test] = F[test] - start - (B[test] - middle) @ part.solve(F[train] - start, strength)
+    return _Fitted(SplineResiduals(regression, own, held_out, leverages), smoother)
 
 
 def make_basis(rows: np.ndarray, is_number: np.ndarray) -> SplineBasis:
@@ -151,9 +218,7 @@ def penalise_features(basis: SplineBasis, rows: np.ndarray, B: np.ndarray) -> tu
     widths = [len(knots) if len(knots) > 2 else 1 for knots in basis.knots]
     is_column = np.repeat([len(knots) < 3 for knots in basis.knots], widths)
     ridge = np.where(is_column, RIDGE_ROWS / n, 0.0)
-    if n >= ROWS_PER_COLUMN * width:
-        return penalty, ridge
-    return penalty + np.diag(B.var(axis=0)), ridge
+    return (penalty if n >= ROWS_PER_COLUMN * width else penalty + np.diag(B.var(axis=0))), ridge
 
 
 @dataclass(frozen=True, eq=False)
@@ -173,23 +238,41 @@ class _Smoother:
         V, rough = diagonalise_penalty(B.T @ B / len(B) + np.diag(ridge), penalty)
         return cls(B, penalty, ridge, V, rough, B @ V)
 
-    def choose_strengths(self, F: np.ndarray) -> np.ndarray:
-        """Choose the smoothness of each function by generalised cross-validation, and then the roughest as good."""
-        n, grid = len(F), STRENGTHS if self.penalty.any() else STRENGTHS[:1]
-        c2 = (self.Q.T @ F / n) ** 2
-        W = 1 / (1 + grid[:, None] * self.rough)
-        left = np.maximum((F**2).mean(axis=0) - (2 * W - W**2) @ c2, 0)
+    @property
+    def is_wide(self) -> bool:
+        """Whether there are so many features that functions without a penalty would follow the noise."""
+        return len(self.B) < ROWS_PER_COLUMN * self.B.shape[1]
+
+    def predict_combinations(self, F: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Find combinations of functions of variance 1, and their covariances with the directions of z."""
+        values, vectors = np.linalg.eigh(F.T @ F / len(F))
+        keep = values > FEATURE_TOLERANCE * values.max(initial=0)
+        whitening = vectors[:, keep] / np.sqrt(values[keep])
+        return whitening, self.Q.T @ (F @ whitening) / len(F)
+
+    def choose_strength(self, F: np.ndarray) -> float:
+        """Choose the smoothness by generalised cross-validation of combinations of functions that z predicts best."""
+        n, C = len(F), self.predict_combinations(F)[1]
+        if not C.size:
+            return float(STRENGTHS[-1])
+        U, s, _ = np.linalg.svd(C, full_matrices=False)
+        c2 = (U * s)[:, : max(1, count_clear(s, C.shape, n))] ** 2
+        W = 1 / (1 + STRENGTHS[:, None] * self.rough)
+        left = np.maximum(1 - (2 * W - W**2) @ c2, 0)
         free = np.maximum(1 - (1 + W.sum(axis=1)) / n, 1 / n)
         scores = left / free[:, None] ** 2
         is_good = scores <= scores.min(axis=0) * (1 + ROUGHER_BY / n)
-        return grid[is_good.argmax(axis=0)]  # ascending, so the first is the roughest
+        return float(STRENGTHS[is_good.argmax(axis=0).min()])  # ascending, so the first is the roughest
 
-    def solve(self, F: np.ndarray, strengths: np.ndarray) -> np.ndarray:
-        """Find the weights of the features for centred functions, each with its own strength."""
-        return self.V @ ((self.Q.T @ F / len(F)) / (1 + self.rough[:, None] * strengths))
+    def solve(self, F: np.ndarray, strength: float) -> np.ndarray:
+        """Find the weights of the features for centred functions."""
+        return self.V @ ((self.Q.T @ F / len(F)) / (1 + self.rough * strength)[:, None])
 
-    def compute_leverages(self, strengths: np.ndarray) -> np.ndarray:
-        """Compute the leverage of each row for each function."""
-        used, which = np.unique(strengths, return_inverse=True)
-        W = 1 / (1 + self.rough[:, None] * used)
-        return ((1 + self.Q**2 @ W) / len(self.Q))[:, which]
+    def compute_leverages(self, strength: float) -> np.ndarray:
+        """Compute the leverage of each row."""
+        return (1 + self.Q**2 @ (1 / (1 + self.rough * strength))) / len(self.Q)
+
+
+def count_clear(s: np.ndarray, shape: tuple[int, ...], n: int) -> int:
+    """Count the canonical correlations larger than that of noise with the best function of noise."""
+    return int((s > np.sqrt(shape[0] / n) + np.sqrt(shape[1] / n)).sum())
