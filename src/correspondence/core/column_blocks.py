@@ -47,6 +47,8 @@ class ColumnBlock:
         The indicators that take part; all by default.
     penalty : ndarray of shape (p_k, p_k), optional
         The roughness of the functions of a curve, already multiplied by its strength.
+    order : ndarray of int, optional
+        The indicators of the answers in their order, along which the first axis ascends or descends.
     """
 
     name: Any
@@ -55,6 +57,7 @@ class ColumnBlock:
     weight: float = 1.0
     kept: np.ndarray | None = None
     penalty: np.ndarray | None = None
+    order: np.ndarray | None = None
 
     @property
     def width(self) -> int:
@@ -90,6 +93,8 @@ class BlockAxes:
         The covariance of each feature with each score.
     total : float
         The sum of all eigenvalues, those not kept included.
+    quantified : ndarray of shape (p, d), optional
+        The covariances that the values of the answers stand for, if they are not those of the rows because of an order.
     """
 
     eigenvalues: np.ndarray
@@ -97,16 +102,31 @@ class BlockAxes:
     weights: np.ndarray
     covariance: np.ndarray
     total: float
+    quantified: np.ndarray | None = None
+
+    @property
+    def modelled_covariance(self) -> np.ndarray:
+        """The covariance of each feature with each score, as far as the order of its column allows."""
+        return self.covariance if self.quantified is None else self.quantified
 
     def fix_signs(self, loadings: np.ndarray, labels: np.ndarray) -> BlockAxes:
         """Make the largest of the loadings of each axis positive."""
         sign = choose_signs(loadings, labels)
-        return replace(self, weights=self.weights * sign, covariance=self.covariance * sign)
+        quantified = None if self.quantified is None else self.quantified * sign
+        return replace(self, weights=self.weights * sign, covariance=self.covariance * sign, quantified=quantified)
 
     def truncate(self, k: int) -> BlockAxes:
         """Keep the first k axes."""
+        return self.select(slice(k))
+
+    def select(self, which: Any) -> BlockAxes:
+        """Keep some axes, given by their positions."""
         return replace(
-            self, eigenvalues=self.eigenvalues[:k], weights=self.weights[:, :k], covariance=self.covariance[:, :k]
+            self,
+            eigenvalues=self.eigenvalues[which],
+            weights=self.weights[:, which],
+            covariance=self.covariance[:, which],
+            quantified=None if self.quantified is None else self.quantified[:, which],
         )
 
 

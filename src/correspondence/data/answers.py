@@ -9,9 +9,17 @@ import numpy as np
 
 from correspondence._util.arguments import as_frame, to_array
 from correspondence._util.labels import as_labels, encode_objects, sort_labels, to_object_array
-from correspondence._util.text import short_repr
+from correspondence._util.text import list_names, short_repr
 
-__all__ = ["MISSING_CODE", "UNKNOWN_CODE", "Answers", "find_answers", "list_answers", "split_columns"]
+__all__ = [
+    "MISSING_CODE",
+    "UNKNOWN_CODE",
+    "Answers",
+    "arrange_answers",
+    "find_answers",
+    "list_answers",
+    "split_columns",
+]
 
 MISSING_CODE = -1
 UNKNOWN_CODE = -2
@@ -132,6 +140,50 @@ def find_answers(column: Any, answers: np.ndarray, name: str) -> np.ndarray:
     position = {answer: i for i, answer in enumerate(answers.tolist())}
     places = np.array([*(position.get(answer, UNKNOWN_CODE) for answer in own.tolist()), MISSING_CODE], dtype=np.int32)
     return places[codes]
+
+
+def arrange_answers(given: Answers, levels: list[Any] | None, name: Any) -> Answers:
+    """Put the answers of a column in an order that a user names.
+
+    Parameters
+    ----------
+    given : Answers
+        The answers, in their own order or sorted.
+    levels : list, optional
+        All levels in order; without it the answers must have an order of their own, as numbers have.
+    name : object
+        Errors call the column so.
+
+    Returns
+    -------
+    Answers
+        The same answers in order, with other codes.
+
+    Examples
+    --------
+    >>> given = Answers(np.array([0, 2, 1]), np.array(["high", "low", "mid"], dtype=object), False)
+    >>> arranged = arrange_answers(given, ["low", "mid", "high", "extreme"], "income")
+    >>> arranged.codes.tolist(), arranged.different.tolist(), arranged.is_ordered
+    ([2, 1, 0], ['low', 'mid', 'high'], True)
+    """
+    answers = given.different.tolist()
+    if levels is None:
+        if not given.is_ordered and not {type(answer) for answer in answers} <= {int, float, bool}:
+            raise ValueError(
+                f"ordered must give the levels of column {short_repr(name)}, which declares no order. "
+                "Use a dict from the column to a list of its levels, lowest first."
+            )
+        return given._replace(is_ordered=True)
+    place = {level: i for i, level in enumerate(levels)}
+    unknown = [answer for answer in answers if answer not in place]
+    if unknown:
+        raise ValueError(
+            f"ordered must have all levels of column {short_repr(name)}, but lacks "
+            f"{list_names(unknown, 5, show=short_repr)}. Add them where they belong."
+        )
+    turn = np.argsort([place[answer] for answer in answers])
+    places = np.append(np.argsort(turn), MISSING_CODE).astype(np.int32)
+    return Answers(places[given.codes], given.different[turn], True)
 
 
 def _encode_series(series: nw.Series) -> tuple[np.ndarray, list[Any]]:

@@ -73,7 +73,8 @@ def test_ordered_categoricals_keep_their_order(cls):
     frame = survey().astype({"size": pd.CategoricalDtype(["small", "medium", "large", "huge"], ordered=True)})
     est = cls(2).fit(frame)
     assert [label for label in est.columns_.labels if "size" in label] == ["size:small", "size:medium", "size:large"]
-    np.testing.assert_allclose(est.pics_, cls(2).fit(survey()).pics_, rtol=1e-12)
+    free = {"ordered": None} if cls is co.MCA else {}
+    np.testing.assert_allclose(cls(2, **free).fit(frame).pics_, cls(2).fit(survey()).pics_, rtol=1e-12)
 
 
 def test_booleans(cls):

@@ -11,6 +11,7 @@ import scipy.sparse as sp
 from correspondence.core.column_blocks import BlockAxes, ColumnBlock, FeatureMoments, find_block_axes
 from correspondence.core.column_features import ManyColumns
 from correspondence.core.feature_moments import compute_feature_moments, freeze_moments
+from correspondence.core.ordered_axes import order_axes
 from correspondence.core.sparse_moments import SparseCovariance
 
 __all__ = ["ColumnAnalysis"]
@@ -123,6 +124,6 @@ class ColumnAnalysis:
         arrays = [values[rows] for values in self.arrays]
         weights = None if self.weights is None else self.weights[rows]
         own = freeze_moments(compute_feature_moments(self.features, arrays, weights))
-        axes = find_block_axes(own, self.whitening)
+        axes = order_axes(own, self.whitening, self.blocks, find_block_axes(own, self.whitening))
         moments = replace(own, mean=self.moments.mean)
         return replace(self, arrays=arrays, weights=weights, moments=moments, axes=axes, is_subpopulation=True)

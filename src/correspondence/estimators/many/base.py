@@ -28,6 +28,7 @@ from correspondence.core.decomposition import Decomposition
 from correspondence.core.feature_moments import compute_feature_moments, freeze_moments
 from correspondence.core.functions import LabelFunctions, LinearFunctions
 from correspondence.core.left_out_columns import leave_out_unseen
+from correspondence.core.ordered_axes import order_axes
 from correspondence.core.sparse_moments import SparseCovariance, compute_sparse_moments, find_sparse_block_axes
 from correspondence.data.answers import split_columns
 from correspondence.data.pairs.pairs import Pairs, is_source
@@ -244,7 +245,7 @@ class ManyColumnsEstimator(JudgedColumns, TransformerMixin, BaseEstimator):
         if isinstance(moments.cov, SparseCovariance):
             axes = find_sparse_block_axes(moments, whitening, self.n_components or DEFAULT_COMPONENTS)
         else:
-            axes = find_block_axes(moments, whitening, None)
+            axes = order_axes(moments, whitening, blocks, find_block_axes(moments, whitening, None))
         return ColumnAnalysis(features, blocks, moments, whitening, axes)
 
     def _finish_fit(self, analysis: ColumnAnalysis) -> None:
@@ -303,7 +304,8 @@ class ManyColumnsEstimator(JudgedColumns, TransformerMixin, BaseEstimator):
         means = points.standard if isinstance(points, CategoryMeans) else points.standard * self.correlations_
         own = find_label_features(self._analysis.blocks)
         share = self._analysis.moments.mean[own]
-        if self._analysis.is_subpopulation:  # whose answers lie at the mean of their rows times their share in all
+        is_ordered = self._analysis.axes.quantified is not None  # and the values of answers are not their means
+        if self._analysis.is_subpopulation or is_ordered:  # whose answers lie at their mean times their share in all
             share = self._analysis.axes.mean[own]
             means = divide_by_share(self._analysis.axes.covariance[own], share)
         return compute_vtests(means, share, self._n_rows)

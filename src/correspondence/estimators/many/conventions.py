@@ -163,9 +163,11 @@ def apply_convention(
     if correction in ("indicator", "burt"):
         return _take_plain_axes(correction, axes.truncate(n_components or len(axes.eigenvalues)), burt, names)
     if correction == "adjusted":
-        values, V = _find_adjusted_axes(axes, burt, n_components)
         squares = burt.k / (burt.k - 1) * burt.sum_squares(of_pairs=True)
         total = float(squares.sum())
+        if axes.quantified is not None:
+            return _adjust_ordered_axes(axes, burt, names, squares, total, n_components)
+        values, V = _find_adjusted_axes(axes, burt, n_components)
         return _turn_axes(values, V, axes, moments, burt, names, squares, values**2 / total, total)
     if burt.is_sparse:
         raise ValueError(
@@ -193,10 +195,23 @@ def _find_adjusted_axes(axes: BlockAxes, burt: _Burt, n_components: int | None) 
     return values[used], V * r[:, None]
 
 
+def _adjust_ordered_axes(
+    axes: BlockAxes, burt: _Burt, names: np.ndarray, squares: np.ndarray, total: float, n_components: int | None
+) -> Convention:
+    """Correct the inertias of axes in order; the axes stay, because all answers are kept."""
+    values = burt.k / (burt.k - 1) * (axes.eigenvalues / burt.k - 1 / burt.k)
+    used = np.flatnonzero(values > 1e-12 * max(values.max(initial=0), 1e-300))[:n_components]
+    kept = axes.select(used)
+    standard = kept.modelled_covariance[burt.kept] / burt.share[burt.kept][:, None]
+    points = _make_points(names, burt.mass, squares, standard / np.sqrt(kept.eigenvalues / burt.k), values[used] ** 2)
+    shares = values[used] ** 2 / total
+    return Convention(kept, points, shares, float(shares.sum()), total)
+
+
 def _take_plain_axes(correction: str, axes: BlockAxes, burt: _Burt, names: np.ndarray) -> Convention:
     """Keep the axes of the indicator table."""
     share, eigenvalues = burt.share[burt.kept], axes.eigenvalues / burt.k
-    standard = axes.covariance[burt.kept] / share[:, None] / np.sqrt(eigenvalues)
+    standard = axes.modelled_covariance[burt.kept] / share[:, None] / np.sqrt(eigenvalues)
     if correction == "indicator":
         # For 0 and 1 this is mass * (1 / share - 1), but shares that stand for missing answers vary less.
         squares = burt.cov.diagonal()[burt.kept] / share / burt.k
@@ -338,7 +353,7 @@ def compute_eta2(axes: BlockAxes, moments: FeatureMoments, blocks: Sequence[Colu
     """
     found = np.empty((len(blocks), len(axes.eigenvalues)))
     for j, block in enumerate(blocks):
-        own = axes.covariance[block.features]
+        own = axes.modelled_covariance[block.features]
         if block.kind == "labels":
             share = moments.mean[block.features][:, None]
             kept = slice(None) if block.kept is None else block.kept

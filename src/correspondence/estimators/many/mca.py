@@ -13,10 +13,12 @@ from correspondence._util.labels import to_object_array
 from correspondence._util.text import list_names, short_repr
 from correspondence.core.column_blocks import ColumnBlock, FeatureMoments
 from correspondence.core.column_features import ManyColumns
+from correspondence.core.sparse_moments import SparseCovariance
 from correspondence.estimators.many.analysis import ColumnAnalysis
 from correspondence.estimators.many.base import ManyColumnsEstimator
 from correspondence.estimators.many.conventions import apply_convention, compute_eta2
-from correspondence.estimators.many.reading import ReadTable, list_given_names, read_labels
+from correspondence.estimators.many.ordering import check_ordered, find_orders, mark_ordered_blocks
+from correspondence.estimators.many.reading import ReadTable, list_given_names, read_labels, warn_of_left_out
 from correspondence.estimators.many.sources import ReadSource, read_source
 from correspondence.results.points import Points
 
@@ -45,6 +47,10 @@ class MCA(ManyColumnsEstimator):
         "indicator" makes missing answers of a column an answer of their own, "average" takes the average of the others,
         "passive" lets only the answers of a row count that it gave, "impute" fills in answers by an iterative analysis,
         "drop" leaves out the rows, and "error" refuses them.
+    ordered : "auto", None, list of names, or dict from names to levels
+        Along the first axis the answers of these columns ascend or descend; later axes are free. "auto" means columns
+        with a declared order (ordered categoricals of pandas, Enum of polars), None none. A dict gives the levels of
+        each column, lowest first. Missing answers have no place in the order.
     handle_unknown : {"error", "nan", "missing"}
         What `transform` does with an answer that was not in the fit: "nan" returns NaN for the row, "missing" takes
         it as a missing answer.
@@ -90,6 +96,7 @@ class MCA(ManyColumnsEstimator):
         "correction": ("indicator", "burt", "adjusted", "joint"),
         "min_share": Real(0, below=1),
         "missing": MISSING_ANSWER_POLICIES,
+        "ordered": (None, "auto", check_ordered),
         "handle_unknown": ("error", "nan", "missing"),
     }
 
@@ -101,6 +108,7 @@ class MCA(ManyColumnsEstimator):
         exclude: Iterable[str] | None = None,
         min_share: float = 0.0,
         missing: str = "indicator",
+        ordered: Any = "auto",
         handle_unknown: str = "error",
     ) -> None:
         self.n_components = n_components
@@ -108,13 +116,15 @@ class MCA(ManyColumnsEstimator):
         self.exclude = exclude
         self.min_share = min_share
         self.missing = missing
+        self.ordered = ordered
         self.handle_unknown = handle_unknown
 
     def _read_columns(self, columns: dict[Any, Any], weights: np.ndarray | None) -> ReadTable:
-        return read_labels(columns, self.missing, self.handle_unknown, weights)
+        orders = find_orders(self.ordered, list(columns))
+        return read_labels(columns, self.missing, self.handle_unknown, weights, orders)
 
     def _read_source(self, X: Any, supplementary: Iterable[Any] | None) -> ReadSource:
-        return read_source(X, supplementary, self.missing, self.handle_unknown)
+        return read_source(X, supplementary, self.missing, self.handle_unknown, self.ordered)
 
     @property
     def _row_divisor(self) -> float:
@@ -136,7 +146,27 @@ class MCA(ManyColumnsEstimator):
             blocks.append(block if kept.all() else replace(block, kept=kept))
         if sum(block.width if block.kept is None else int(block.kept.sum()) for block in blocks) < 2:
             raise ValueError("exclude and min_share must leave at least two answers, got fewer. Exclude less.")
-        return blocks
+        return self._order_blocks(blocks, features, isinstance(moments.cov, SparseCovariance))
+
+    def _order_blocks(self, blocks: list[ColumnBlock], features: ManyColumns, is_sparse: bool) -> list[ColumnBlock]:
+        """Mark ordered columns; an order that cannot be used is an error, or left out if nobody asked for it."""
+        marked = mark_ordered_blocks(blocks, features.columns, self.ordered)
+        if all(block.order is None for block in marked):
+            return blocks
+        reason = ""
+        if self.correction == "joint":
+            reason = 'with correction="joint"'
+        elif self.correction == "adjusted" and (self.exclude is not None or self.min_share > 0):
+            reason = 'with correction="adjusted" and excluded answers'
+        elif is_sparse:
+            reason = f"for as many as {features.width:,} answers"
+        if reason and self.ordered != "auto":
+            raise ValueError(f"ordered must be None {reason}, got {short_repr(self.ordered)}.")
+        if reason:
+            names = [block.name for block in marked if block.order is not None]
+            warn_of_left_out(f"The order of column(s) {list_names(names, 5, show=repr)} is not used {reason}.")
+            return blocks
+        return marked
 
     def _set_results(self, analysis: ColumnAnalysis) -> None:
         moments, blocks, k = analysis.moments, analysis.blocks, len(analysis.blocks)

@@ -15,7 +15,7 @@ from correspondence._util.labels import MISSING, as_labels, to_object_array
 from correspondence._util.text import list_names, short_repr
 from correspondence._util.user_warnings import LeftOut
 from correspondence.core.column_features import FeatureColumn, LabelColumn, ManyColumns, NumberColumn
-from correspondence.data.answers import MISSING_CODE, Answers, list_answers, split_columns
+from correspondence.data.answers import MISSING_CODE, Answers, arrange_answers, list_answers, split_columns
 from correspondence.data.column_kinds import MIN_ID_SHARE, MIN_ROWS_FOR_IDS, decide_column_kind
 from correspondence.data.column_reading import read_array_column, read_series, to_numbers
 from correspondence.data.column_summary import summarise_column
@@ -147,7 +147,11 @@ def find_rows(chosen: Any, n: int, name: str) -> np.ndarray:
 
 
 def read_labels(
-    columns: Mapping[Any, Any], missing: str, handle_unknown: str, weights: np.ndarray | None = None
+    columns: Mapping[Any, Any],
+    missing: str,
+    handle_unknown: str,
+    weights: np.ndarray | None = None,
+    orders: Mapping[Any, list[Any] | None] | None = None,
 ) -> ReadTable:
     """Read columns of answers.
 
@@ -161,6 +165,8 @@ def read_labels(
         What will be done with answers that were not in the fit.
     weights : ndarray of shape (n,), optional
         The weights of the rows.
+    orders : dict, optional
+        The levels of columns in order, or None for columns that have an order of their own.
 
     Returns
     -------
@@ -168,6 +174,8 @@ def read_labels(
         Columns with one answer are left out, with a warning.
     """
     found = {key: list_answers(column, str(key)) for key, column in columns.items()}
+    for key, levels in (orders or {}).items():
+        found[key] = arrange_answers(found[key], levels, key)
     n = len(next(iter(found.values()))[0])
     rows = _find_rows({key: codes == MISSING_CODE for key, (codes, _, _) in found.items()}, missing, n)
     share = (np.ones(n) if weights is None else check_weights(weights, n, "sample_weight"))[rows]

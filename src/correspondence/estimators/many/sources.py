@@ -16,8 +16,10 @@ from correspondence._util.text import list_names, short_repr
 from correspondence.core.answer_pairs import AnswerPairs, count_part, merge_parts
 from correspondence.core.column_features import FeatureColumn, LabelColumn, ManyColumns
 from correspondence.core.moments import Moments
+from correspondence.data.answers import Answers, arrange_answers
 from correspondence.data.pairs.opening import open_source, translate_engine_errors
 from correspondence.data.pairs.pairs import Pairs
+from correspondence.estimators.many.ordering import find_orders
 from correspondence.estimators.many.reading import MANY_ANSWERS, leave_out_useless, list_given_names, warn_of_left_out
 
 __all__ = [
@@ -41,7 +43,9 @@ class ReadSource:
     moments: Moments
 
 
-def read_source(X: Any, supplementary: Iterable[Any] | None, missing: str, handle_unknown: str) -> ReadSource:
+def read_source(
+    X: Any, supplementary: Iterable[Any] | None, missing: str, handle_unknown: str, ordered: Any = None
+) -> ReadSource:
     """Read the columns of answers of a source.
 
     Parameters
@@ -52,6 +56,8 @@ def read_source(X: Any, supplementary: Iterable[Any] | None, missing: str, handl
         These columns are left out.
     missing, handle_unknown : str
         See `MCA`; answers cannot be imputed in a source.
+    ordered : "auto", None, list of names, or dict from names to levels
+        See `MCA`.
 
     Returns
     -------
@@ -64,10 +70,13 @@ def read_source(X: Any, supplementary: Iterable[Any] | None, missing: str, handl
         )
     source, schema = find_source_columns(X)
     active = select_active_names(list(schema), supplementary)
+    orders = find_orders(ordered, active)
     while True:
         counts = _count_answers(source, active, missing)
         kept = [j for j in range(len(active)) if j not in counts.given_up]
-        columns = [make_counted_column(active[j], counts.list_counts(j), missing, schema[active[j]]) for j in kept]
+        columns = [
+            make_counted_column(active[j], counts.list_counts(j), missing, schema[active[j]], orders) for j in kept
+        ]
         _warn_of_given_up(active, counts)
         useful = leave_out_useless(columns, counts.rows) if columns else []
         if missing != "passive" or len(useful) == len(active):
@@ -135,7 +144,13 @@ def _merge_sides(limit: int, parts: Sequence[list[AnswerPairs]]) -> list[AnswerP
     return [merge_parts(limit, found)] if found else []
 
 
-def make_counted_column(name: str, counts: Mapping[Any, float], missing: str, dtype: Any) -> LabelColumn:
+def make_counted_column(
+    name: str,
+    counts: Mapping[Any, float],
+    missing: str,
+    dtype: Any,
+    orders: Mapping[Any, list[Any] | None] | None = None,
+) -> LabelColumn:
     """Make a column of answers.
 
     Parameters
@@ -148,6 +163,8 @@ def make_counted_column(name: str, counts: Mapping[Any, float], missing: str, dt
         See `MCA`.
     dtype : narwhals.DType
         The type of the column: answers of an enumeration have its order, others are sorted.
+    orders : dict, optional
+        The levels of columns in order, or None for columns that have an order of their own.
 
     Returns
     -------
@@ -163,6 +180,9 @@ def make_counted_column(name: str, counts: Mapping[Any, float], missing: str, dt
         )
     is_ordered = isinstance(dtype, nw.Enum)
     answers = [answer for answer in dtype.categories if answer in own] if is_ordered else sort_labels(own)
+    if orders is not None and name in orders:
+        given = Answers(np.arange(len(answers)), to_object_array(answers), is_ordered)
+        answers, is_ordered = arrange_answers(given, orders[name], name).different.tolist(), True
     sizes = [own[answer] for answer in answers]
     if missing == "indicator" and n_missing:
         if MISSING not in answers:
