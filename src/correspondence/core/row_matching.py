@@ -13,7 +13,7 @@ from correspondence._util.labels import as_labels
 from correspondence._util.text import list_names
 from correspondence.data.table import to_frame
 
-__all__ = ["as_frame_of_columns", "read_row_variables"]
+__all__ = ["align_row_variables", "as_frame_of_columns", "read_row_variables"]
 
 
 def read_row_variables(values: Any, argument: str, rows: np.ndarray) -> list[tuple[Any, Any]]:
@@ -43,6 +43,25 @@ def read_row_variables(values: Any, argument: str, rows: np.ndarray) -> list[tup
     if not columns:
         raise ValueError(f"{argument} must have at least one column beside the labels of the rows, got none.")
     return columns
+
+
+def align_row_variables(values: Any, argument: str, rows: np.ndarray) -> Any:
+    """Return a frame or array of the variables alone, with its rows in the order of those of the fit.
+
+    Parameters
+    ----------
+    values, argument, rows
+        See `read_row_variables`.
+    """
+    frame = as_frame_of_columns(values, argument)
+    if frame is None:
+        array = to_array(values, argument)
+        read_row_variables(array, argument, rows)
+        return array[:, None] if array.ndim == 1 else array
+    columns = read_row_variables(values, argument, rows)
+    return nw.maybe_reset_index(
+        nw.concat([column.alias(name).to_frame() for name, column in columns], how="horizontal")
+    ).to_native()
 
 
 def as_frame_of_columns(values: Any, argument: str) -> nw.DataFrame | None:

@@ -333,6 +333,8 @@ class CrossFit:
     """One term for each held-out pair, or group; their mean is `captured`."""
     nested_terms: np.ndarray | None = None
     """The terms of the first 1, 2, ..., d components alone, one row for each; see `captured_first`."""
+    unit: str = "pairs"
+    """What is held out: pairs, or rows of a table."""
 
     def __post_init__(self) -> None:
         read_only(self, "correlations", "intervals", "captured_interval", "training", "F", "G", "terms")
@@ -383,7 +385,7 @@ class CrossFit:
     def __repr__(self) -> str:
         low, high = self.captured_interval
         lines = [
-            f"CrossFit with {len(self.splits)} splits, {self.n_held_out} pairs held out: "
+            f"CrossFit with {len(self.splits)} splits, {self.n_held_out} {self.unit} held out: "
             f"captured {self.captured:.4g} [{low:.4g}, {high:.4g}] (95 %)",
             "  component  training  held out",
         ]

@@ -27,6 +27,7 @@ from correspondence.data.splits import Split, make_splits
 from correspondence.results.evidence import CrossFit, HeldOut
 from correspondence.validation.fitting import Fit, check_pairs, fit_and_apply, pad_columns, read_pairs, run_tasks
 from correspondence.validation.many_columns import crossfit_columns, takes_columns
+from correspondence.validation.site_folds import crossfit_rows, takes_rows
 
 __all__ = ["crossfit", "pool_fits"]
 
@@ -43,6 +44,8 @@ def crossfit(
     random_state: int = 0,
     n_jobs: int | None = None,
     progress: bool | None = None,
+    constraints: Any = None,
+    given: Any = None,
 ) -> Any:
     """Fit to all folds of the pairs but one and judge on the held-out pairs, in turn.
 
@@ -67,6 +70,10 @@ def crossfit(
         Run this many fits in parallel.
     progress : bool or None
         Whether to show a progress bar; by default after two seconds.
+    constraints : frame or array with the rows of the table, optional
+        For `CA` with a table: its rows (sites) are held out with all their counts, and predicted from these variables.
+    given : frame or array, optional
+        The conditions, as in `fit`.
 
     Returns
     -------
@@ -85,6 +92,8 @@ def crossfit(
       component  training  held out
               1    0.8839    0.8791 [0.8392, 0.9096]
     """
+    if takes_rows(est, Y, constraints, given):
+        return crossfit_rows(est, X, constraints, given, cv, groups, random_state, n_jobs, progress)
     if takes_columns(est, Y):
         return crossfit_columns(est, X, cv, groups, random_state)
     X, Y = read_pairs(est, X, Y, groups)

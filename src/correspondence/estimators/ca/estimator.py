@@ -312,7 +312,9 @@ class CA(TableExplainer, PointPlacer, Estimator):
     def _are_labels(self, values: Any) -> bool:
         return is_column_of_labels(values) or (self._from_pairs and not is_table_of_counts(values))
 
-    def evaluate(self, X: Any, Y: Any = None, sample_weight: Any = None) -> HeldOut:
+    def evaluate(
+        self, X: Any, Y: Any = None, sample_weight: Any = None, *, constraints: Any = None, given: Any = None
+    ) -> HeldOut:
         """Evaluate the functions on pairs, ideally pairs that were not used in the fit.
 
         Parameters
@@ -324,6 +326,8 @@ class CA(TableExplainer, PointPlacer, Estimator):
             The other label of each pair.
         sample_weight : array-like, optional
             Weights of the pairs, or of the rows of the table.
+        constraints, given : frame or array with the rows of X, optional
+            After a fit with constraints: those of other rows, such as new sites, with the table X of their counts.
 
         Returns
         -------
@@ -331,6 +335,8 @@ class CA(TableExplainer, PointPlacer, Estimator):
             ``.correlations`` of each component, ``.captured``, their intervals and ``.n``.
         """
         check_is_fitted(self)
+        if self._explained is not None or constraints is not None or given is not None:
+            return self._evaluate_rows(X, constraints, given)
         if not self._analysed.is_whole:
             raise ValueError(
                 "A subset cannot be evaluated, because its functions do not describe all pairs. Fit the whole table."

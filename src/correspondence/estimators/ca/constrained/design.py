@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any
 
 import narwhals as nw
@@ -11,11 +12,12 @@ import numpy as np
 
 from correspondence._util.labels import MISSING, to_object_array
 from correspondence._util.text import short_repr
-from correspondence.core.column_features import FeatureColumn, LabelColumn, ManyColumns, NumberColumn
+from correspondence.core.column_features import CurveColumn, FeatureColumn, LabelColumn, ManyColumns, NumberColumn
 from correspondence.data.answers import MISSING_CODE, Answers, list_answers
 from correspondence.data.column_kinds import decide_column_kind
 from correspondence.data.column_reading import read_array_column, read_series, to_numbers
 from correspondence.data.column_summary import summarise_column
+from correspondence.estimators.ca.constrained.curves import bend_column, find_curves
 from correspondence.estimators.many.reading import warn_of_unused_kinds
 
 __all__ = ["Design", "RowVariable", "read_variables"]
@@ -49,14 +51,15 @@ class RowVariable:
         """Which rows have no value."""
         return np.isnan(self.numbers) if self.answers is None else self.answers.codes == MISSING_CODE  # type: ignore[arg-type]
 
-    def make_column(self, rows: np.ndarray, weights: np.ndarray) -> tuple[FeatureColumn, np.ndarray]:
+    def make_column(self, rows: np.ndarray, weights: np.ndarray, bends: int = 0) -> tuple[FeatureColumn, np.ndarray]:
         """Make a column of features of some rows, of positive weights, and return their values beside it."""
         if self.answers is None:
             assert self.numbers is not None
             values = self.numbers[rows]
             known = ~np.isnan(values)
             mean = float(np.average(values[known], weights=weights[known])) if known.any() else 0.0
-            return NumberColumn(self.name, mean, self.reader), values
+            column = NumberColumn(self.name, mean, self.reader)
+            return (bend_column(column, values[known]) if bends else column), values
         codes, levels = self.answers.codes[rows], self.answers.different
         has_missing = bool((codes == MISSING_CODE).any())
         if has_missing:
@@ -65,10 +68,8 @@ class RowVariable:
         shares = np.bincount(codes, weights, len(levels))
         occurs = shares > 0
         codes = (np.cumsum(occurs) - 1)[codes].astype(np.int32)
-        column = LabelColumn(
-            self.name, levels[occurs], shares[occurs] / shares.sum(), self.answers.is_ordered, False, has_missing
-        )
-        return column, codes
+        shares = shares[occurs] / shares.sum()
+        return LabelColumn(self.name, levels[occurs], shares, self.answers.is_ordered, False, has_missing), codes
 
 
 def read_variables(columns: Sequence[tuple[Any, Any]], argument: str) -> list[RowVariable]:
@@ -150,13 +151,32 @@ class Design:
 
     @classmethod
     def from_variables(
-        cls, variables: Sequence[RowVariable], rows: np.ndarray, weights: np.ndarray, handle_unknown: str
+        cls,
+        variables: Sequence[RowVariable],
+        rows: np.ndarray,
+        weights: np.ndarray,
+        handle_unknown: str,
+        bends: Mapping[Any, int] = MappingProxyType({}),
     ) -> Design:
-        """Make the design of some rows of the table, which have positive weights."""
-        made = [variable.make_column(rows, weights) for variable in variables]
+        """Make the design of some rows of the table, which have positive weights.
+
+        Parameters
+        ----------
+        variables : sequence of RowVariable
+            The variables of all rows of the table.
+        rows : ndarray of int
+            The positions of the rows.
+        weights : ndarray
+            Their weights.
+        handle_unknown : str
+            What will be done with levels that were not in the fit.
+        bends : dict of str to int
+            The number of curves that numbers enter by, beside themselves.
+        """
+        made = [variable.make_column(rows, weights, bends.get(variable.name, 0)) for variable in variables]
         features = ManyColumns(tuple(column for column, _ in made), handle_unknown)
         expanded = features.expand([values for _, values in made]) if made else np.empty((len(rows), 0))
-        parts = [contrast_column(column) for column, _ in made]
+        parts = [contrast_column(*each, bends.get(each[0].name, 0)) for each in made]
         contrasts = np.zeros((features.width, sum(part.shape[1] for part, _ in parts)))
         start = 0
         for block, (part, _) in zip(features.blocks, parts, strict=True):
@@ -181,8 +201,11 @@ class Design:
         return {term: self.labels[self.term_of_column == position].tolist() for position, term in enumerate(self.terms)}
 
 
-def contrast_column(column: FeatureColumn) -> tuple[np.ndarray, list[str]]:
+def contrast_column(column: FeatureColumn, values: np.ndarray, bends: int) -> tuple[np.ndarray, list[str]]:
     """Make the contrasts of a column, and their names: as R does, polynomials for ordered levels."""
+    if isinstance(column, CurveColumn):
+        curves = find_curves(column, values)[:, : bends + 1]
+        return curves, [str(column.name), *(f"{column.name} (curve {i})" for i in range(1, curves.shape[1]))]
     if not isinstance(column, LabelColumn):
         return np.eye(column.width), column.list_labels()
     levels = column.answers.tolist()

@@ -13,22 +13,29 @@ from correspondence._util.arguments import find_user_stacklevel, to_array
 from correspondence._util.labels import to_object_array
 from correspondence._util.text import list_names, short_repr
 from correspondence._util.user_warnings import FewerComponents, LeftOut
+from correspondence.core.column_features import CurveColumn
 from correspondence.core.decomposition import Decomposition
 from correspondence.core.functions import LabelFunctions, LinearFunctions, PrincipalFunctions
-from correspondence.core.row_matching import as_frame_of_columns, read_row_variables
-from correspondence.data.table import Table
+from correspondence.core.row_matching import align_row_variables, as_frame_of_columns, read_row_variables
+from correspondence.core.site_scores import HeldOutRows, score_rows
+from correspondence.data.table import Table, as_table
 from correspondence.estimators.ca.axes import AnalysedTable
 from correspondence.estimators.ca.constrained.algebra import Axes, ConstrainedTable
 from correspondence.estimators.ca.constrained.anova import ConstraintTester
+from correspondence.estimators.ca.constrained.bends import BendChooser
+from correspondence.estimators.ca.constrained.curves import MAX_BENDS
 from correspondence.estimators.ca.constrained.design import Design, RowVariable, read_variables
 from correspondence.estimators.ca.constrained.functions import PartialFunctions
 from correspondence.estimators.ca.constrained.scaling import ScoreMaker
 from correspondence.estimators.ca.table_side import TableSide, TransitionFormula
+from correspondence.results.evidence import HeldOut
 from correspondence.results.ordination_scores import ResidualAxes, Scores
 from correspondence.results.partition import Partition
 from correspondence.results.points import Points
 
 __all__ = ["TableExplainer", "drop_missing_rows", "read_table_variables"]
+
+MIN_ROWS_FOR_CURVES = 10  # with fewer, too little is held out to choose by
 
 
 class TableExplainer(ConstraintTester):
@@ -38,14 +45,18 @@ class TableExplainer(ConstraintTester):
     ----------
     rows_, columns_ : Points
         The points on the constrained axes: linear combinations of the constraints, and species.
+    bends_ : dict of str to int
+        With "smooth", the number of curves by which each constraint enters; 0 is a straight line.
     """
 
     n_components: int | None
+    constraints: str
     handle_unknown: str
     table_: Table
     rows_: Points
     columns_: Points
     decomposition_: Decomposition
+    correlations_: Any
     _analysed: AnalysedTable
     _to_rows: TransitionFormula
     _to_columns: TransitionFormula
@@ -56,6 +67,11 @@ class TableExplainer(ConstraintTester):
         """Decompose what the constraints explain of the table, and what they do not."""
         rows, columns = self._analysed.rows, self._analysed.columns
         explained = make_constrained_table(self._analysed, constraints, given, self.handle_unknown)
+        self.__dict__.pop("bends_", None)  # of an earlier fit
+        if self.constraints == "smooth" and constraints:
+            explained, self.bends_ = bend_constraints(
+                explained, self._analysed, constraints, self.handle_unknown, self.n_components
+            )
         self._explained = explained
         warn_of_dropped_columns(explained)
         constrained = self._keep_axes(explained.constrained_axes)
@@ -165,6 +181,29 @@ class TableExplainer(ConstraintTester):
             raise ValueError("given must be None, because the fit had no conditions. Fit with given=.")
         return f(X)
 
+    def _evaluate_rows(self, X: Any, constraints: Any, given: Any) -> HeldOut:
+        """Evaluate the functions of the constraints on rows of another table; unknown columns lie at the average."""
+        explained = self._require_constraints("evaluate")
+        if constraints is None or not explained.constraints.terms:
+            raise ValueError("constraints must be those of the rows of X, for a fit with constraints.")
+        table = as_table(X)
+        f: Any = replace_unknown(self.decomposition_.f, self.handle_unknown)
+        env, z = (
+            None if values is None else align_row_variables(values, name, table.rows)
+            for name, values in (("constraints", constraints), ("given", given))
+        )
+        is_partial = isinstance(f, PartialFunctions)
+        if (z is not None) != is_partial:
+            raise ValueError(f"given must be {'the conditions of the rows' if is_partial else 'None'}, as in the fit.")
+        F = f(env, given=z) if is_partial else f(env)
+        g = self.decomposition_.g.accept_unknown()
+        if not (table.named and self.table_.named) and table.shape[1] != self.table_.shape[1]:
+            raise ValueError(f"X must have the {self.table_.shape[1]} columns of the fit, got {table.shape[1]}.")
+        labels = table.columns if table.named and self.table_.named else self.table_.columns
+        G, counts = np.nan_to_num(g(labels)), table.toarray()
+        kept = counts.sum(axis=1) > 0
+        return score_rows(HeldOutRows(np.nan_to_num(F)[kept], G, self.correlations_, counts[kept]))
+
     def scores(self, display: str = "sites", scaling: str | int = "species") -> Scores:
         """Return the scores of sites, species or constraints, with the names and scalings of R's vegan.
 
@@ -217,6 +256,27 @@ def make_constrained_table(
     return ConstrainedTable(rows.kept, columns.kept, r, c, residuals, Z, X, columns.labels[columns.kept])
 
 
+def bend_constraints(
+    explained: ConstrainedTable,
+    analysed: AnalysedTable,
+    constraints: list[RowVariable],
+    handle_unknown: str,
+    n_components: int | None,
+) -> tuple[ConstrainedTable, dict[Any, int]]:
+    """Let numbers among the constraints enter by as many curves as held-out rows want, and say how many these are."""
+    rows, r = explained.rows, explained.row_mass
+    most = {variable.name: MAX_BENDS for variable in constraints}
+    design = Design.from_variables(constraints, rows, r, handle_unknown, most)
+    columns = [np.flatnonzero(design.term_of_column == position) for position in range(len(design.terms))]
+    is_curve = np.array([isinstance(column, CurveColumn) for column in design.features.columns])
+    if not is_curve.any() or len(rows) < MIN_ROWS_FOR_CURVES:
+        return explained, dict.fromkeys(design.terms, 0)
+    counts = analysed.table.toarray()[np.ix_(rows, explained.columns)]
+    chooser = BendChooser(counts, explained.given.matrix, design.matrix, columns, is_curve, n_components)
+    bends = dict(zip(design.terms, chooser.choose(), strict=True))
+    return replace(explained, constraints=Design.from_variables(constraints, rows, r, handle_unknown, bends)), bends
+
+
 def list_dropped_columns(explained: ConstrainedTable, constant: bool) -> list[str]:
     """Name the columns of the designs that are constant, or that are combinations of columns before them."""
     basis = explained.basis
@@ -244,6 +304,11 @@ def warn_of_dropped_columns(explained: ConstrainedTable) -> None:
 def _make_points(side: TableSide, residuals: np.ndarray, mass: np.ndarray, U: np.ndarray, s: np.ndarray) -> Points:
     """Make points of one side, whose inertias are those of the residuals."""
     return side.make_points((residuals**2).sum(axis=1), U / np.sqrt(mass)[:, None], s)
+
+
+def replace_unknown(f: PrincipalFunctions, policy: str) -> PrincipalFunctions:
+    """Return functions that take unknown levels for missing ones, unless these are errors."""
+    return f if policy == "error" else f.accept_unknown()
 
 
 def replace_values(functions: LabelFunctions, points: Points) -> LabelFunctions:
