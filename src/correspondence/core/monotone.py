@@ -22,7 +22,7 @@ from scipy.optimize import isotonic_regression
 from correspondence.core.poolings import MAX_WRONG_STEP, find_pooled_pair, search_poolings
 from correspondence.core.residual_svd import MAX_CELLS_FOR_LAPACK, find_leading_axes
 
-__all__ = ["MonotonePair", "OrderedSide", "find_monotone_pair", "find_ordered_axes", "project_monotone"]
+__all__ = ["MonotonePair", "OrderedSide", "find_monotone_pair", "find_ordered_axes", "project_monotone", "put_in_order"]
 
 MAX_STEPS = 500  # alternating projections from one start; most need fewer than 20
 MIN_RELATIVE_GAIN = 1e-13  # of a step of the alternation that continues
@@ -223,18 +223,9 @@ def _clean_pair(rows: OrderedSide, columns: OrderedSide, u: np.ndarray, v: np.nd
 
 
 def find_ordered_axes(
-    Q: Any,
-    k: int,
-    rows: OrderedSide,
-    columns: OrderedSide,
-    *,
-    centred: tuple[bool, bool] = (True, True),
+    Q: Any, k: int, rows: OrderedSide, columns: OrderedSide, *, centred: tuple[bool, bool] = (True, True)
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Find the best monotone pair and the leading axes of what it leaves, like `find_leading_axes`.
-
-    Later axes are orthogonal to the first pair, and E[f_i(x) g_j(y)] = 0 for i != j: they are singular triples of Q
-    between the complements of {f_1, E[g_1 | x]} and of {g_1, E[f_1 | y]}. If the unordered first pair is monotone, the
-    axes are the unordered ones.
 
     Parameters
     ----------
@@ -250,17 +241,49 @@ def find_ordered_axes(
     Returns
     -------
     U, s, V : ndarray of shape (rows, d), (d,), (columns, d)
-        At most k axes: where the order changes the first pair there may be one less than without it. The first
-        singular value may be smaller than later ones.
+        At most k axes; see `put_in_order`.
     """
-    U, s, V = find_leading_axes(Q, k, centred=centred)
-    if not k or all(side.find_direction(W[:, 0]) is not None for side, W in ((rows, U), (columns, V))):
-        return U, s, V
+    return put_in_order(Q, find_leading_axes(Q, k, centred=centred), rows, columns, centred=centred)
+
+
+def put_in_order(
+    Q: Any,
+    axes: tuple[np.ndarray, np.ndarray, np.ndarray],
+    rows: OrderedSide,
+    columns: OrderedSide,
+    *,
+    centred: tuple[bool, bool] = (True, True),
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Replace unordered axes by the best monotone pair and the leading axes of what it leaves.
+
+    Later axes are orthogonal to the first pair, and E[f_i(x) g_j(y)] = 0 for i != j: they are singular triples of Q
+    between the complements of {f_1, E[g_1 | x]} and of {g_1, E[f_1 | y]}.
+
+    Parameters
+    ----------
+    Q : Residuals or another matrix that `find_leading_axes` takes
+        The standardised residuals.
+    axes : (U, s, V)
+        Its leading axes.
+    rows, columns : OrderedSide
+        The masses and orders of both sides.
+    centred : (bool, bool)
+        These say whether rows and columns are orthogonal to the trivial axis.
+
+    Returns
+    -------
+    U, s, V : ndarray of shape (rows, d), (d,), (columns, d)
+        `axes` itself if its first pair is monotone. Otherwise at most as many axes: there may be one less than without
+        the order. The first singular value may be smaller than later ones.
+    """
+    U, s, V = axes
+    if not len(s) or all(side.find_direction(W[:, 0]) is not None for side, W in ((rows, U), (columns, V))):
+        return axes
     matrix = _read_dense(Q)
     pair = find_monotone_pair(matrix, rows, columns)
     trivial = rows.root if centred[0] else None, columns.root if centred[1] else None
     left = _span_known(pair.u, matrix @ pair.v, trivial[0]), _span_known(pair.v, matrix.T @ pair.u, trivial[1])
-    rest = decompose_complement(matrix, *left, k - 1)
+    rest = decompose_complement(matrix, *left, len(s) - 1)
     return (
         np.column_stack([pair.u, rest[0]]),
         np.concatenate([[pair.correlation], rest[1]]),

@@ -22,6 +22,7 @@ from correspondence._util.labels import as_labels, encode_labels, to_object_arra
 from correspondence._util.text import list_names, short_repr
 from correspondence._util.user_warnings import LeftOut
 from correspondence.data.engine_counts import check_missing, count_in_engine
+from correspondence.data.label_order import declare_order
 from correspondence.data.pairs.opening import are_files, open_source, translate_engine_errors
 from correspondence.data.pairs.pairs import is_source
 from correspondence.data.table import Table, as_table
@@ -343,8 +344,8 @@ def find_obstacle(table: Table, min_pairs: int = MIN_PAIRS) -> str:
 
 
 def list_counted_pairs(
-    X: Any, groups: Any = None, *, min_pairs: int = MIN_PAIRS, keep_labels: bool = False
-) -> tuple[np.ndarray, np.ndarray]:
+    X: Any, groups: Any = None, *, min_pairs: int = MIN_PAIRS, keep_labels: bool = False, ordered: Any = "auto"
+) -> tuple[Any, Any]:
     """List the pairs that X, a table of whole counts, counts.
 
     Parameters
@@ -357,10 +358,12 @@ def list_counted_pairs(
         The table must count at least this many pairs.
     keep_labels : bool
         List the labels of the table instead of their positions.
+    ordered : "auto", None, list of names or dict
+        Which sides are in order; see `CA`.
 
     Returns
     -------
-    x, y : ndarray
+    x, y : ndarray, or polars.Series for labels in order
         The pairs of `take_apart`.
 
     Warns
@@ -384,7 +387,7 @@ def list_counted_pairs(
     if table.total > MAX_COUNTS:
         text = f"X counts {table.total:,.0f} pairs: {len(x):,} of them, drawn at random, are used."
         warnings.warn(text, LeftOut, stacklevel=find_user_stacklevel())
-    return x, y
+    return declare_order((x, y), X, table, ordered)
 
 
 def take_apart(table: Table, *, keep_labels: bool = False) -> tuple[np.ndarray, np.ndarray]:

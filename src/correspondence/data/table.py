@@ -16,7 +16,7 @@ from correspondence._util.arguments import as_frame, check_total, series_to_arra
 from correspondence._util.labels import as_labels, to_object_array
 from correspondence._util.text import short_repr
 
-__all__ = ["Table", "as_table", "to_frame", "weight_columns"]
+__all__ = ["Table", "as_table", "has_row_labels", "to_frame", "weight_columns"]
 
 Backend = Literal["pandas", "polars", "pyarrow"]
 
@@ -218,8 +218,7 @@ def read_count_array(counts: Any, name: str, allow_missing: bool = False) -> np.
 
 def read_count_frame(frame: nw.DataFrame, name: str, allow_missing: bool = False) -> Table:
     index = nw.maybe_get_index(frame)
-    is_numbered = index is None or getattr(index, "dtype", np.dtype(object)).kind in "iu"
-    first = int(is_numbered and frame.shape[1] > 1 and _holds_labels(frame[:, 0]))
+    first = int(has_row_labels(frame))
     if first:
         rows = as_labels(frame[:, 0], f"the first column of {name}")
     else:
@@ -228,6 +227,13 @@ def read_count_frame(frame: nw.DataFrame, name: str, allow_missing: bool = False
     counts = [read_count_column(frame[:, j], frame.columns[j], name, allow_missing) for j in places]
     table = np.column_stack(counts) if counts else np.empty((len(frame), 0))
     return Table(table, rows, to_object_array(frame.columns[first:]))
+
+
+def has_row_labels(frame: nw.DataFrame) -> bool:
+    """Say whether the first column of a table names its rows: it holds labels, and no index does."""
+    index = nw.maybe_get_index(frame)
+    is_numbered = index is None or getattr(index, "dtype", np.dtype(object)).kind in "iu"
+    return is_numbered and frame.shape[1] > 1 and _holds_labels(frame[:, 0])
 
 
 def _holds_labels(series: nw.Series) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import time
 import warnings
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -178,9 +178,11 @@ def read_pairs(est: Any, X: Any, Y: Any, groups: Any = None) -> tuple[Any, Any]:
         raise ValueError(
             f"Y is missing: {type(est).__name__} needs pairs (x, y). Only CA takes a table of counts alone."
         )
-    # A subset is named by the labels of the table; everything else depends on their positions only.
+    # A subset and levels are named by the labels of the table; everything else depends on their positions only.
+    ordered = getattr(est, "ordered", None)
     has_subset = any(getattr(est, f"subset_{side}", None) is not None for side in ("rows", "columns"))
-    return list_counted_pairs(X, groups, min_pairs=2, keep_labels=has_subset)
+    keep_labels = has_subset or isinstance(ordered, Mapping)
+    return list_counted_pairs(X, groups, min_pairs=2, keep_labels=keep_labels, ordered=ordered)
 
 
 def check_estimator(est: Any) -> None:

@@ -15,10 +15,12 @@ import numpy as np
 
 from correspondence._util.arguments import find_user_stacklevel
 from correspondence._util.user_warnings import FewerComponents
+from correspondence.core.monotone import put_in_order
 from correspondence.core.residual_svd import Residuals, find_leading_axes
 from correspondence.core.whitening import choose_signs
 from correspondence.data.counting import are_whole
 from correspondence.data.table import Table
+from correspondence.estimators.ca.ordered import TableOrder
 from correspondence.estimators.ca.ridge import Ridge, RidgeResiduals, choose_ridge
 from correspondence.estimators.ca.table_side import TableSide, TransitionFormula
 
@@ -50,6 +52,9 @@ class TableAxes:
     to_rows: TransitionFormula
     to_columns: TransitionFormula
     """How new rows and columns are placed."""
+    row_averages: np.ndarray | None = None
+    column_averages: np.ndarray | None = None
+    """What the functions of the other side average to over each profile, where an order makes that another value."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,8 +88,10 @@ class AnalysedTable:
             factors.append(np.asarray(sample_weight, dtype=np.float64))
         return np.prod(factors, axis=0) if factors else None
 
-    def find_axes(self, n_components: int | None, regularization: float | str | None) -> TableAxes:
-        """Find the leading axes of the labels that take part."""
+    def find_axes(
+        self, n_components: int | None, regularization: float | str | None, order: TableOrder | None = None
+    ) -> TableAxes:
+        """Find the leading axes of the labels that take part; the first one keeps their order, if they have one."""
         rows, columns = self.rows, self.columns
         Q = self._compute_residuals(rows.kept, columns.kept)
         whole = (rows.is_whole, columns.is_whole)
@@ -94,7 +101,11 @@ class AnalysedTable:
         if ridge.claims is not None and n_components is None:
             k = min(limit, max(1, int(np.count_nonzero(ridge.claims))))
         matrix: Any = RidgeResiduals.from_residuals(Q, ridge.strength, whole) if ridge.strength else Q
-        U, s, V = find_leading_axes(matrix, k, centred=whole)
+        plain = axes = find_leading_axes(matrix, k, centred=whole)
+        if order is not None:
+            axes = put_in_order(matrix, plain, *order.make_sides(Q.row_root, Q.column_root), centred=whole)
+            warn_of_fewer_axes(n_components, k, len(axes[1]))
+        U, s, V = axes
         s = np.minimum(s, 1.0)  # a correlation, but for rounding
         sign = choose_signs(V, columns.labels[columns.kept])
         U *= sign
@@ -103,15 +114,20 @@ class AnalysedTable:
         if ridge.strength:
             to_rows, to_columns = _make_transition(matrix, s, V), _make_transition(matrix.T, s, U)
             # No claim is larger than the correlation of the functions on the table itself.
-            trained = np.minimum.accumulate(np.clip(np.einsum("ij,ij->j", U, Q @ V), 0, 1))
+            trained = np.clip(np.einsum("ij,ij->j", U, Q @ V), 0, 1)
+            free = slice(int(axes is not plain), None)  # a pair in order may be correlated less than later ones
+            trained[free] = np.minimum.accumulate(trained[free])
         shrunk = np.minimum(s, trained)
         claims = shrunk if ridge.claims is None else np.minimum(ridge.claims[: len(s)], trained)
         share = np.divide(claims, shrunk, out=np.zeros(len(s)), where=shrunk > 0)
+        averages: tuple[Any, Any] = (None, None)
+        if axes is not plain:
+            averages = (Q @ V) / Q.row_root[:, None], (Q.T @ U) / Q.column_root[:, None]
         # From here on U and V are f = D_r^(-1/2) U and g = D_c^(-1/2) V.
         U /= Q.row_root[:, None]
         V /= Q.column_root[:, None]
         chi2, inertias = _sum_pics(matrix, ridge), (Q.row_inertia, Q.column_inertia)
-        return TableAxes(U, V, *inertias, claims, share, chi2, ridge.strength, to_rows, to_columns)
+        return TableAxes(U, V, *inertias, claims, share, chi2, ridge.strength, to_rows, to_columns, *averages)
 
     def _find_ridge(self, n_components: int | None, regularization: float | str | None, limit: int) -> Ridge:
         """Find the strength of the ridge, and for "auto" what the thinned counts support."""
@@ -151,6 +167,13 @@ def count_components(n_components: int | None, limit: int) -> int:
         message = f"n_components={n_components} is more than the table has: {limit} are kept."
         warnings.warn(message, FewerComponents, stacklevel=find_user_stacklevel())
     return min(int(n_components), limit)
+
+
+def warn_of_fewer_axes(n_components: int | None, k: int, n_found: int) -> None:
+    """Warn if the order leaves fewer components than were asked for."""
+    if n_components is not None and n_found < k:
+        message = f"n_components={n_components} is more than the order of the labels leaves: {n_found} are kept."
+        warnings.warn(message, FewerComponents, stacklevel=find_user_stacklevel())
 
 
 def _sum_pics(matrix: Any, ridge: Ridge) -> float:

@@ -36,7 +36,9 @@ def bootstrap_points(
         raise ValueError("There are no components whose spread could be estimated.")
     draw = make_sampler(ca._unweighted, n, check_seed(random_state))
     # A ridge chosen by "auto" keeps its strength; its claims are a share of those with that strength alone.
-    refit = clone(ca).set_params(n_components=k, regularization=ca.regularization_)
+    # Resamples are tables, which do not declare the order of their labels.
+    ordered = ca.ordered_ or None
+    refit = clone(ca).set_params(n_components=k, regularization=ca.regularization_, ordered=ordered)
     rows, columns = ca._analysed.rows, ca._analysed.columns
     target, mass = stack_points(ca, k), np.concatenate([ca.rows_.mass, ca.columns_.mass])
     spread = PointSpread(target)

@@ -27,6 +27,15 @@ from correspondence.estimators.ca.constrained.explaining import (
     read_table_variables,
 )
 from correspondence.estimators.ca.independence import Chi2Test, assess_independence
+from correspondence.estimators.ca.ordered import (
+    TableOrder,
+    check_no_order,
+    check_order_is_possible,
+    check_ordered,
+    declares_order,
+    read_table_order,
+    spread_averages,
+)
 from correspondence.estimators.ca.placing import PointPlacer
 from correspondence.estimators.ca.table_imputing import impute_table
 from correspondence.estimators.ca.table_side import (
@@ -64,6 +73,13 @@ class CA(TableExplainer, PointPlacer, Estimator):
     missing : {"indicator", "drop", "error", "impute"}
         "indicator" gives missing labels of pairs the label "(missing)", "drop" leaves such pairs out, "error" refuses
         them. "impute" is for tables: missing counts (NaN) are filled in by an iterative analysis.
+    ordered : "auto", None, list of names, or dict
+        The sides whose labels are in order: their first function rises or falls with it, and the first component is
+        the best pair of such functions; later ones may bend. "auto" takes the order that the data declare: ordered
+        categoricals of pandas (also as index or columns of a table) and Enums of polars. A list names "rows",
+        "columns" or the columns of labels: numbers and dates in their own order, rows and columns of a table as they
+        stand. A dict gives each name its levels, lowest first. A label "(missing)" is free. With constraints, only
+        None or "auto", which does nothing.
 
     Attributes
     ----------
@@ -77,6 +93,8 @@ class CA(TableExplainer, PointPlacer, Estimator):
         With "impute": the number of axes that fill in counts, and the errors of masked ones for 0, 1, ... axes.
     regularization_ : float
         The strength of the ridge; 0 without one.
+    ordered_ : dict
+        The labels in order, lowest first, of the sides that are ordered.
     decomposition_ : Decomposition
         The result; also as ``pics_`` and ``correlations_``.
 
@@ -124,6 +142,7 @@ class CA(TableExplainer, PointPlacer, Estimator):
         "regularization": (None, "auto", Real(0)),
         "missing": (*MISSING_POLICIES, "impute"),
         "constraints": ("linear", "smooth"),
+        "ordered": check_ordered,
     }
 
     def __init__(
@@ -136,6 +155,7 @@ class CA(TableExplainer, PointPlacer, Estimator):
         regularization: float | str | None = None,
         missing: str = "indicator",
         constraints: str = "linear",
+        ordered: Any = "auto",
     ) -> None:
         self.n_components = n_components
         self.subset_rows = subset_rows
@@ -144,6 +164,7 @@ class CA(TableExplainer, PointPlacer, Estimator):
         self.regularization = regularization
         self.missing = missing
         self.constraints = constraints
+        self.ordered = ordered
 
     def fit(
         self,
@@ -204,6 +225,7 @@ class CA(TableExplainer, PointPlacer, Estimator):
         check_parameters(self)
         for name in ("n_axes_imputed_", "imputing_errors_"):  # of an earlier fit
             self.__dict__.pop(name, None)
+        data = X, Y  # as they declare the order of their labels
         if self.missing == "impute":
             X, self.n_axes_imputed_, self.imputing_errors_ = impute_table(X, Y)
         X, Y, sample_weight = treat_missing_labels(self.missing, X, Y, sample_weight)
@@ -234,10 +256,13 @@ class CA(TableExplainer, PointPlacer, Estimator):
         warn_of_dropped_labels(rows, columns)
         self._analysed = AnalysedTable(self.table_, rows, columns)
         self._explained = None
+        self.ordered_: dict[str, list[Any]] = {}
         if is_explained:
+            check_no_order(self.ordered, "constraints or conditions")
             self._explain_table(constraints, given)
         else:
-            self._decompose_table(codes, sample_weight)
+            order = read_table_order(self.ordered, *data, (rows, columns), (table, self._from_pairs))
+            self._decompose_table(codes, sample_weight, order)
         self.__dict__.pop("chi2_test_", None)  # of an earlier fit
 
     def _remember_features(self, table: Table) -> None:
@@ -247,13 +272,19 @@ class CA(TableExplainer, PointPlacer, Estimator):
         elif hasattr(self, "feature_names_in_"):
             del self.feature_names_in_
 
-    def _decompose_table(self, codes: tuple[np.ndarray, np.ndarray] | None, sample_weight: Any) -> None:
+    def _decompose_table(
+        self, codes: tuple[np.ndarray, np.ndarray] | None, sample_weight: Any, order: TableOrder | None
+    ) -> None:
         analysed = self._analysed
-        axes = analysed.find_axes(self.n_components, self.regularization)
+        check_order_is_possible(order, self.regularization)
+        self.ordered_ = {} if order is None else order.levels
+        axes = analysed.find_axes(self.n_components, self.regularization, order)
         self.regularization_, self._claimed_share = axes.strength, axes.claimed_share
         self._to_rows, self._to_columns = axes.to_rows, axes.to_columns
-        self.rows_ = analysed.rows.make_points(axes.row_inertia, axes.f, axes.correlations)
-        self.columns_ = analysed.columns.make_points(axes.column_inertia, axes.g, axes.correlations)
+        points = analysed.rows.make_points(axes.row_inertia, axes.f, axes.correlations)
+        self.rows_ = spread_averages(points, analysed.rows, axes.row_averages)
+        points = analysed.columns.make_points(axes.column_inertia, axes.g, axes.correlations)
+        self.columns_ = spread_averages(points, analysed.columns, axes.column_averages)
         f, g = (
             LabelFunctions(points.labels, points.standard, points.mass, unknown=self.handle_unknown)
             for points in (self.rows_, self.columns_)
@@ -297,7 +328,7 @@ class CA(TableExplainer, PointPlacer, Estimator):
         return super().transform(X, Y)
 
     def _make_test_views(self, X: Any, Y: Any) -> list[View]:
-        if self.subset_rows is not None or self.subset_columns is not None:
+        if self.subset_rows is not None or self.subset_columns is not None or declares_order(self.ordered, X, Y):
             return []
         X, Y = name_missing_labels(X, "X"), name_missing_labels(Y, "Y")
         view = view_labels(encode_labels(X, "X")[0], encode_labels(Y, "Y")[0])

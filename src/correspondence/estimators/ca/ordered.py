@@ -1,0 +1,178 @@
+"""Ordered rows and columns of a table: which labels have a place, and points at functions that keep the order."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from correspondence._util.arguments import find_user_stacklevel
+from correspondence._util.labels import MISSING
+from correspondence._util.text import list_names, short_repr
+from correspondence._util.user_warnings import LeftOut
+from correspondence.core.monotone import OrderedSide
+from correspondence.data.label_order import SideOrder, find_declared_levels, find_orders
+from correspondence.estimators.ca.table_side import TableSide
+from correspondence.results.ordered_points import OrderedPoints
+from correspondence.results.points import Points
+
+__all__ = [
+    "TableOrder",
+    "check_no_order",
+    "check_order_is_possible",
+    "check_ordered",
+    "read_table_order",
+    "spread_averages",
+]
+
+
+def check_ordered(ordered: Any, name: str) -> None:
+    """Check the parameter `ordered` of an estimator, as far as it can be checked without data.
+
+    Parameters
+    ----------
+    ordered : "auto", None, list of names or dict
+        The value.
+    name : str
+        The name of the parameter.
+    """
+    is_text = isinstance(ordered, str | bytes)
+    if not (ordered is None or (is_text and ordered == "auto") or (not is_text and isinstance(ordered, Iterable))):
+        raise ValueError(
+            f'{name} must be "auto", None, a list of names such as ["rows"] or a dict of levels, got '
+            f"{short_repr(ordered)}."
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class TableOrder:
+    """The orders of both sides of a table.
+
+    Attributes
+    ----------
+    levels : dict
+        The labels with a place in the order, lowest first, for "rows" and "columns" if they are ordered.
+    rows, columns : ndarray of int or None
+        The positions of these labels among those that take part.
+    """
+
+    levels: dict[str, list[Any]]
+    rows: np.ndarray | None
+    columns: np.ndarray | None
+
+    def make_sides(self, row_root: np.ndarray, column_root: np.ndarray) -> tuple[OrderedSide, OrderedSide]:
+        """Make the sides of a matrix of residuals from the roots of the masses."""
+        return OrderedSide(row_root, self.rows), OrderedSide(column_root, self.columns)
+
+
+def read_table_order(ordered: Any, X: Any, Y: Any, sides: tuple[TableSide, TableSide], table: Any) -> TableOrder | None:
+    """Read which labels are in order; see `CA`.
+
+    Parameters
+    ----------
+    ordered : "auto", None, list of names or dict
+        The parameter of the estimator.
+    X, Y : table, or columns of labels
+        The data as the user gave them.
+    sides : (TableSide, TableSide)
+        The rows and columns that take part.
+    table : (Table, bool)
+        The table that was read, and whether it counts pairs.
+
+    Returns
+    -------
+    TableOrder or None
+        None if no side is ordered.
+
+    Warns
+    -----
+    LeftOut
+        If levels given by the user do not occur.
+    """
+    counts, are_pairs = table
+    orders = find_orders(ordered, X, Y, counts, are_pairs=are_pairs)
+    levels: dict[str, list[Any]] = {}
+    found: list[np.ndarray | None] = []
+    for side, order in zip(sides, orders, strict=True):
+        places = None if order is None else _place_levels(side, order, is_given=isinstance(ordered, Mapping))
+        places = None if places is None or len(places) < 2 else places  # a single label has any order
+        found.append(places)
+        if places is not None:
+            levels[side.name] = side.labels[side.kept][places].tolist()
+    return TableOrder(levels, found[0], found[1]) if levels else None
+
+
+def _place_levels(side: TableSide, order: SideOrder, *, is_given: bool) -> np.ndarray:
+    """Find the positions of the levels among the labels that take part; missing labels have no place in an order."""
+    assert order is not None
+    labels = side.labels[side.kept].tolist()
+    position = {label: i for i, label in enumerate(labels)}
+    known = set(order)
+    unknown = [label for label in labels if label not in known and label != MISSING]
+    if unknown:
+        raise ValueError(
+            f"ordered must have all levels of the {side.name}, but lacks {list_names(unknown, 5)}. Add them in order."
+        )
+    absent = [level for level in order if level not in position]
+    if absent and is_given:
+        text = f"ordered: levels of the {side.name} without a count take no part: {list_names(absent, 5)}."
+        warnings.warn(text, LeftOut, stacklevel=find_user_stacklevel())
+    # A label for missing ones is free unless the user gave it a place.
+    return np.array([position[level] for level in order if level in position], dtype=np.intp)
+
+
+def check_order_is_possible(order: TableOrder | None, regularization: Any) -> None:
+    """Raise an error for what needs the unordered axes."""
+    if order is not None and isinstance(regularization, str):
+        raise ValueError(
+            'regularization must be None or a number for labels in order, got "auto". Pass a number, or ordered=None.'
+        )
+
+
+def check_no_order(ordered: Any, what: str) -> None:
+    """Raise an error if the user asked for an order where none can be kept; "auto" then stands for none.
+
+    Parameters
+    ----------
+    ordered : "auto", None, list of names or dict
+        The parameter of the estimator.
+    what : str
+        What cannot be combined with an order.
+    """
+    if ordered is not None and not isinstance(ordered, str):
+        raise ValueError(f"ordered must be None with {what}, got {short_repr(ordered)}. Leave one of them out.")
+
+
+def declares_order(ordered: Any, X: Any, Y: Any) -> bool:
+    """Say whether a fit to two columns of labels would keep an order.
+
+    Parameters
+    ----------
+    ordered : "auto", None, list of names or dict
+        The parameter of the estimator.
+    X, Y : columns of labels
+        The pairs.
+    """
+    if not isinstance(ordered, str):
+        return bool(ordered)
+    return any(find_declared_levels(column) for column in (X, Y))
+
+
+def spread_averages(points: Points, side: TableSide, averages: np.ndarray | None) -> Points:
+    """Add to points what the functions of the other side average to over their profiles; None for those as usual."""
+    if averages is None:
+        return points
+    everywhere = np.full(points.standard.shape, np.nan)
+    everywhere[np.searchsorted(side.shown, side.kept)] = averages
+    return OrderedPoints(
+        points.labels,
+        points.mass,
+        points.chi2_distance,
+        points.inertia,
+        points.standard,
+        points.correlations,
+        everywhere,
+    )
