@@ -206,7 +206,9 @@ def count_observations(values: Any, name: str) -> int:
 
 
 def take_rows(values: Any, rows: np.ndarray) -> Any:
-    """Take rows of data of any kind, by position."""
+    """Take rows of data of any kind, by position; objects of ours take their own."""
+    if hasattr(values, "take_rows"):
+        return values.take_rows(rows)
     frame = nw.from_native(values, pass_through=True, allow_series=True)
     if isinstance(frame, nw.DataFrame | nw.Series):
         return frame[rows.tolist()].to_native()

@@ -379,7 +379,10 @@ def _decode_labels(array: np.ndarray) -> np.ndarray:
 
 
 FUNCTION_CLASSES: dict[str, type[PrincipalFunctions]] = {cls.kind: cls for cls in (LabelFunctions, LinearFunctions)}
-OTHER_FUNCTION_CLASSES = {"partial": "correspondence.estimators.ca.constrained.functions:PartialFunctions"}  # as names
+OTHER_FUNCTION_CLASSES = {  # as names
+    "given": "correspondence.core.functions_given:FunctionsGiven",
+    "partial": "correspondence.estimators.ca.constrained.functions:PartialFunctions",
+}
 
 
 def find_function_class(kind: str) -> type[PrincipalFunctions]:

@@ -248,6 +248,20 @@ class GivenRegression:
             raise ValueError(f"given must have one row for each of the {len(F)} pairs, got {len(expected)}.")
         return F - expected
 
+    def combine_functions(self, weights: np.ndarray, shift: np.ndarray) -> GivenRegression:
+        """Return the regressions of linear combinations of the functions, without the rows of the fit.
+
+        Parameters
+        ----------
+        weights : ndarray of shape (p, k)
+            The weights of the functions.
+        shift : ndarray of shape (k,)
+            These numbers are added to what is expected.
+        """
+        none = np.empty((0, weights.shape[1]))
+        models = [model.combine_functions(weights, shift) for model in self.models]
+        return GivenRegression(self.encoder, models, none, none, np.empty((0, 1)))
+
     def accept_unknown(self) -> GivenRegression:
         """Return regressions that take a label that was not in the fit as the mean of those that were."""
         return replace(self, encoder=self.encoder.accept_unknown())
@@ -279,6 +293,8 @@ class RegressorModel:
 
     model: Any
     width: int
+    weights: np.ndarray | None = None
+    shift: np.ndarray | float = 0.0
 
     @classmethod
     def fit(cls, regressor: Any, rows: np.ndarray, F: np.ndarray) -> RegressorModel:
@@ -293,8 +309,14 @@ class RegressorModel:
             raise ValueError(f"{short_repr(regressor)} could not be fitted to given: {reason}.") from error
 
     def __call__(self, rows: np.ndarray) -> np.ndarray:
-        """Expect the functions."""
-        return np.asarray(self.model.predict(rows), dtype=np.float64).reshape(len(rows), self.width)
+        """Expect the functions, or combinations of them."""
+        expected = np.asarray(self.model.predict(rows), dtype=np.float64).reshape(len(rows), self.width)
+        return (expected if self.weights is None else expected @ self.weights) + self.shift
+
+    def combine_functions(self, weights: np.ndarray, shift: np.ndarray) -> RegressorModel:
+        """Return the same model of linear combinations of the functions; `shift` is added to them."""
+        before = np.eye(self.width) if self.weights is None else self.weights
+        return replace(self, weights=before @ weights, shift=self.shift @ weights + shift if self.weights is not None else shift)
 
     def __repr__(self) -> str:
         return short_repr(self.model)

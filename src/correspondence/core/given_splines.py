@@ -63,6 +63,11 @@ class SplineRegression:
             rows = np.hstack([rows, self.indices(rows)])
         return self.centre + self.functions(rows)
 
+    def combine_functions(self, weights: np.ndarray, shift: np.ndarray) -> SplineRegression:
+        """Return the regression of linear combinations of what is expected; `shift` is added to them."""
+        functions = replace(self.functions, weights=self.functions.weights @ weights)
+        return replace(self, functions=functions, centre=self.centre @ weights + shift)
+
     def state(self) -> State:
         """Return the arrays from which `from_state` makes the same regression, and an empty description."""
         arrays = self.functions.state().arrays | {"centre": self.centre}

@@ -1,0 +1,81 @@
+"""Values of a variable beside the given variables of the same rows, so that whatever splits pairs splits both."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from correspondence._util.arguments import check_index, count_observations, take_rows
+from correspondence.data.table import to_frame
+
+__all__ = ["BesideGiven", "put_beside_given", "strip_given"]
+
+
+@dataclass(frozen=True, eq=False)
+class BesideGiven:
+    """Values of x or y, and what is given in the same rows.
+
+    Attributes
+    ----------
+    values : array-like, frame, ...
+        The values of the variable.
+    given : array-like or frame
+        The given variables, with as many rows.
+
+    Examples
+    --------
+    >>> BesideGiven(["a", "b", "c"], np.arange(3)).take_rows(np.array([2, 0]))
+    BesideGiven(values=['c', 'a'], given=array([2, 0]))
+    """
+
+    values: Any
+    given: Any
+
+    @classmethod
+    def from_rows(cls, values: Any, given: Any, name: str) -> BesideGiven:
+        """Put values and given variables side by side, after checking that they have the same rows."""
+        if isinstance(given, Mapping):
+            given = to_frame({str(key): column for key, column in given.items()})
+        n, m = count_observations(values, name), count_observations(given, "given")
+        if n != m:
+            raise ValueError(f"given must have one row for each of the {n} rows of {name}, got {m}.")
+        check_index(values, given, (name, "given"))
+        return cls(values, given)
+
+    def __len__(self) -> int:
+        return count_observations(self.values, "X")
+
+    def take_rows(self, rows: np.ndarray) -> BesideGiven:
+        """Take some of the rows, by positions."""
+        return BesideGiven(take_rows(self.values, rows), take_rows(self.given, rows))
+
+
+def put_beside_given(X: Any, Y: Any, given: Any) -> tuple[Any, Any]:
+    """Put the given variables beside both variables of pairs; return the pairs as they are if nothing is given.
+
+    Parameters
+    ----------
+    X, Y : array-like, frame, ...
+        The pairs.
+    given : array-like, frame, dictionary of columns or None
+        The given variables, one row for each pair.
+
+    Examples
+    --------
+    >>> put_beside_given([1.0, 2.0], ["a", "b"], None)
+    ([1.0, 2.0], ['a', 'b'])
+    >>> put_beside_given([1.0, 2.0], ["a", "b"], [5.0])
+    Traceback (most recent call last):
+    ValueError: given must have one row for each of the 2 rows of X, got 1.
+    """
+    if given is None:
+        return X, Y
+    return BesideGiven.from_rows(X, given, "X"), BesideGiven.from_rows(Y, given, "Y")
+
+
+def strip_given(values: Any) -> Any:
+    """Return the values alone, if they are beside given variables."""
+    return values.values if isinstance(values, BesideGiven) else values
