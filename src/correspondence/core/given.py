@@ -315,8 +315,9 @@ class RegressorModel:
 
     def combine_functions(self, weights: np.ndarray, shift: np.ndarray) -> RegressorModel:
         """Return the same model of linear combinations of the functions; `shift` is added to them."""
-        before = np.eye(self.width) if self.weights is None else self.weights
-        return replace(self, weights=before @ weights, shift=self.shift @ weights + shift if self.weights is not None else shift)
+        if self.weights is None:
+            return replace(self, weights=weights, shift=shift)
+        return replace(self, weights=self.weights @ weights, shift=self.shift @ weights + shift)
 
     def __repr__(self) -> str:
         return short_repr(self.model)
