@@ -15,7 +15,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import PolynomialFeatures, StandardScaler
 
 import correspondence as co
-from correspondence.estimators.ace import split_in_halves
+from correspondence.estimators.alternating import split_in_halves
 from correspondence.studies.problems import make_gaussian, make_gaussian_vectors
 
 
