@@ -31,6 +31,7 @@ from .association.associate import associations as associations
 from .classifiers.agreement import compare_classifiers as compare_classifiers
 from .classifiers.calibration import Calibration as Calibration
 from .classifiers.estimator import ClassifierCA as ClassifierCA
+from .core.asymmetric import AsymmetricDecomposition as AsymmetricDecomposition
 from .core.decomposition import Decomposition as Decomposition
 from .core.decomposition import load as load
 from .core.moments import Moments as Moments
@@ -55,6 +56,9 @@ from .page import explore as explore
 from .recording.recorder import TrainingRecorder as TrainingRecorder
 from .results.anova import Anova as Anova
 from .results.associations import Associations as Associations
+from .results.asymmetric import AsymmetricPoints as AsymmetricPoints
+from .results.asymmetric import HeldOutTau as HeldOutTau
+from .results.asymmetric import TauTest as TauTest
 from .results.axis_tests import AxisTests as AxisTests
 from .results.clusters import ClusterAgreement as ClusterAgreement
 from .results.clusters import ClusterMembers as ClusterMembers

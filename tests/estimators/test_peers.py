@@ -190,6 +190,7 @@ def test_the_page_has_all_tables():
         "From FactoMineR",
         "From FactoMineR's dimdesc and catdes, and Xplortext",
         "From GDAtools",
+        "From ade4's dudi.nsc, CAvariants, homals and Gifi",
         "From phik, dython and ppscore",
         "From scikit-learn's CCA",
         "From cca-zoo",

@@ -27,6 +27,7 @@ __all__ = [
     "decode_json",
     "encode_json",
     "explain_damage",
+    "find_format",
     "new_file",
     "read_safetensors",
     "strip_prefix",
@@ -94,6 +95,15 @@ def write_safetensors(
             temporary.write_bytes(to_bytes(tensors, metadata))
         except SafetensorError as error:
             raise TypeError(f"The data of the fit cannot be saved: {error}.") from None
+
+
+def find_format(path: str | Path) -> str | None:
+    """Find the format that a file says it has; None if it is not one of ours, which `read_safetensors` explains."""
+    try:
+        with safe_open(as_path(path), framework="numpy") as file:
+            return (file.metadata() or {}).get("format")
+    except (SafetensorError, UnicodeDecodeError, ValueError, OSError):
+        return None
 
 
 def read_safetensors(path: str | Path, kind: str, version: int) -> tuple[dict[str, np.ndarray], dict[str, Any]]:

@@ -17,6 +17,7 @@ import numpy as np
 from correspondence._util import files
 from correspondence._util.arguments import check_weights, check_whole, read_only
 from correspondence._util.files import State
+from correspondence.core.asymmetric import ASYMMETRIC_FORMAT, AsymmetricDecomposition, load_asymmetric
 from correspondence.core.functions import PrincipalFunctions, find_function_class
 from correspondence.core.scoring import score_pairs, score_parts
 from correspondence.data.pairs.pairs import Pairs, check_source
@@ -280,6 +281,11 @@ class Decomposition:
 def as_decomposition(d_or_est: Any) -> Decomposition:
     """Return a decomposition, given itself or a fitted estimator."""
     d = getattr(d_or_est, "decomposition_", d_or_est)
+    if isinstance(d, AsymmetricDecomposition):
+        raise TypeError(
+            f"est must treat both variables alike, got an analysis with the {d.response} as the response, which "
+            "decomposes probabilities and not their ratios. Fit CA() without a response."
+        )
     if not isinstance(d, Decomposition):
         advice = "Call fit first."
         if hasattr(d_or_est, "labels_"):
@@ -291,19 +297,19 @@ def as_decomposition(d_or_est: Any) -> Decomposition:
     return d
 
 
-def load(path: str | Path, x_net: Any = None, y_net: Any = None) -> Decomposition:
-    """Read a decomposition that `Decomposition.save` wrote.
+def load(path: str | Path, x_net: Any = None, y_net: Any = None) -> Any:
+    """Read a decomposition that `Decomposition.save` or `AsymmetricDecomposition.save` wrote.
 
     Parameters
     ----------
     path : str or Path
-        The file must have been written by `Decomposition.save`.
+        The file must have been written by `save` of a decomposition.
     x_net, y_net : torch.nn.Module, optional
         Give the nets of your own that the model was fitted with; their weights are read from the file.
 
     Returns
     -------
-    Decomposition
+    Decomposition or AsymmetricDecomposition
         The decomposition that was saved.
 
     Raises
@@ -321,6 +327,8 @@ def load(path: str | Path, x_net: Any = None, y_net: Any = None) -> Decompositio
     >>> d.correlations.round(3)
     array([0.273, 0.1  , 0.02 ])
     """
+    if files.find_format(path) == ASYMMETRIC_FORMAT:
+        return load_asymmetric(path)
     arrays, description = files.read_safetensors(path, FILE_FORMAT, FILE_FORMAT_VERSION)
     with files.explain_damage(path):
         return Decomposition.from_state(description, arrays, x_net, y_net)

@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from correspondence._util.arguments import check_whole, count_observations, take_rows
 from correspondence._util.text import one_line, short_repr
 from correspondence._util.user_warnings import CorrespondenceWarning
+from correspondence.core.asymmetric import find_asymmetric
 from correspondence.core.decomposition import Decomposition, as_decomposition
 from correspondence.core.group_tests import adjust_pvalues, compute_normal_pvalues
 from correspondence.core.row_matching import read_row_variables
@@ -97,10 +98,11 @@ def describe_axes(
     check_options(alpha, adjustment)
     if hasattr(est, "fit") and not isinstance(est, type):
         check_is_fitted(est)
-    chosen = _choose_axes(axes, as_decomposition(est).n_components)
+    d = find_asymmetric(est) if hasattr(est, "fit") else None
+    chosen = _choose_axes(axes, (d or as_decomposition(est)).n_components)
     if getattr(est, "_takes_columns", False):
         tables, others, sizes = _describe_columns(est, X, Y, held_out, chosen, random_state)
-    elif getattr(est, "_takes_tables", False) and not (Y is not None and est._from_pairs):
+    elif d is not None or (getattr(est, "_takes_tables", False) and not (Y is not None and est._from_pairs)):
         return _describe_table(est, X, Y, held_out, chosen, alpha, adjustment)
     else:
         tables, others, sizes = _describe_pairs(est, X, Y, held_out, chosen, random_state)
@@ -186,9 +188,11 @@ def _list_points(ca: Any, chosen: list[int], adjustment: str) -> DescriptionTabl
     for axis in chosen:
         for side, points in (("row", ca.rows_), ("column", ca.columns_)):
             place, mass = points.principal[:, axis - 1], np.nan_to_num(points.mass)
+            # Ordered labels, and those with a response, do not lie at these means.
+            mean = getattr(points, "averages", points.principal)[:, axis - 1]
             with np.errstate(divide="ignore", invalid="ignore"):
                 # The mean of n p values of variance 1 drawn without replacement has variance (1 - p) / (p (n - 1)).
-                vtests = place * np.sqrt(mass * max(n - 1, 0) / np.where(mass < 1, 1 - mass, np.nan))
+                vtests = mean * np.sqrt(mass * max(n - 1, 0) / np.where(mass < 1, 1 - mass, np.nan))
             own = {"axis": np.full(len(mass), axis), "side": np.full(len(mass), side, dtype=object)}
             own |= {"label": np.array([one_line(label) for label in points.labels.tolist()], dtype=object)}
             own |= {"n": mass * n, "coordinate": place, "contribution": points.contributions[:, axis - 1]}

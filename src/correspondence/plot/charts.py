@@ -10,6 +10,7 @@ from matplotlib.patches import Patch
 
 from correspondence._util.arguments import check_whole
 from correspondence._util.text import one_line
+from correspondence.core.asymmetric import find_asymmetric
 from correspondence.core.decomposition import as_decomposition
 from correspondence.core.functions import LabelFunctions
 from correspondence.plot.style import STYLES, make_axes, simplify_frame
@@ -28,7 +29,8 @@ def scree(d_or_est: Any, ax: Axes | None = None, *, n_components: int = 20) -> A
     """Draw the PICs as bars, with the share of each in chi2.
 
     Of an analysis of many columns, the inertias are drawn with their shares, by the convention of the analysis; of a
-    `CA` with constraints, the constrained axes stand apart from the unconstrained ones.
+    `CA` with constraints, the constrained axes stand apart from the unconstrained ones; of one with a response, the
+    inertias are drawn with their shares of tau.
 
     Parameters
     ----------
@@ -51,6 +53,8 @@ def scree(d_or_est: Any, ax: Axes | None = None, *, n_components: int = 20) -> A
     >>> [text.get_text() for text in ax.texts]
     ['87.8 %', '11.8 %', '0.5 %']
     """
+    if find_asymmetric(d_or_est) is not None:
+        return draw_response_scree(find_asymmetric(d_or_est), ax, check_whole(n_components, "n_components", 1))
     if is_constrained(d_or_est):
         return draw_constrained_scree(d_or_est, ax, check_whole(n_components, "n_components", 1))
     d = as_decomposition(d_or_est)
@@ -70,6 +74,23 @@ def scree(d_or_est: Any, ax: Axes | None = None, *, n_components: int = 20) -> A
     whole = name_share(d_or_est) if is_many else "chi2"
     ax.set_xlabel("Component" if shares is None else f"Component, with its share of {whole}")
     ax.set_ylabel(f"Principal {whole}" if is_many else "Principal inertia component (PIC)")
+    simplify_frame(ax)
+    return ax
+
+
+def draw_response_scree(d: Any, ax: Axes | None, most: int) -> Axes:
+    """Draw the inertias of an analysis with a response, with their shares of tau."""
+    check_axes(d, (1,))
+    shown = min(d.n_components, most)
+    ax = make_axes(ax, (min(8.0, max(4.0, 2.2 + 0.6 * shown)), 4))
+    bars = ax.bar(np.arange(1, shown + 1), d.pics[:shown], color=ROWS, width=0.7)
+    texts = [f"{100 * share:.1f} %" for share in d.inertia_ratios[:shown]]
+    ax.bar_label(bars, texts, fontsize=8, padding=3, rotation=0 if shown <= 8 else 90)
+    ax.set_xticks(np.arange(1, shown + 1))
+    ax.set_xlim(0.4, max(shown, 3) + 0.6)
+    ax.set_ylim(0, 1.2 * d.pics[0] if d.pics[0] > 1e-12 else 1)
+    ax.set_xlabel(f"Component, with its share of tau = {d.tau:.3g}")
+    ax.set_ylabel("Inertia: part of the numerator of tau")
     simplify_frame(ax)
     return ax
 
@@ -129,7 +150,7 @@ def contributions(
     >>> [text.get_text() for text in ax.get_yticklabels()]          # from the bottom
     ['Main_meal', 'Laundry', 'Repairs']
     """
-    d = as_decomposition(d_or_est)
+    d: Any = find_asymmetric(d_or_est) or as_decomposition(d_or_est)
     (index,) = check_axes(d, (axis,))
     if side not in ("rows", "columns"):
         raise ValueError(f'side must be "rows" or "columns", got {side!r}.')
@@ -137,7 +158,8 @@ def contributions(
     if not isinstance(functions, LabelFunctions):
         raise TypeError(f"d_or_est must decompose two discrete variables, as CA does, got {type(d_or_est).__name__}.")
     known = np.flatnonzero(functions.mass > 0)
-    value = 100 * functions.mass * functions.values[:, index] ** 2
+    weights = 1.0 if side == getattr(d, "response", None) else functions.mass  # labels of a response count once
+    value = 100 * weights * functions.values[:, index] ** 2
     order = known[np.argsort(-value[known], kind="stable")][: check_whole(most, "most", 1)][::-1]
     positive = functions.values[order, index] >= 0
     ax = make_axes(ax, (7, 1.4 + 0.3 * len(order)))

@@ -8,10 +8,11 @@ from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.patches import Ellipse, Patch
+from matplotlib.patches import Patch
 
 from correspondence._util.arguments import check_flag, check_whole
 from correspondence._util.text import one_line, short_repr
+from correspondence.core.asymmetric import find_asymmetric
 from correspondence.core.decomposition import Decomposition, as_decomposition
 from correspondence.plot.column_marks import SideColumns, draw_numbers, find_side_columns, write_caption
 from correspondence.plot.drawn_clouds import (
@@ -45,9 +46,11 @@ from correspondence.plot.many_columns import (
 )
 from correspondence.plot.overlays import draw_boundaries, draw_confusing
 from correspondence.plot.plane_parts import add_legend, draw_cloud, draw_cross, label_axes, list_axis_titles
+from correspondence.plot.response_planes import draw_response_plane
+from correspondence.plot.spreads import add_ellipses, pair_with_ellipses
 from correspondence.plot.style import make_axes
 from correspondence.plot.triplots import draw_triplot
-from correspondence.results.points import Bootstrap, Ellipses, Points
+from correspondence.results.points import Bootstrap, Points
 from correspondence.scene.classes import Scene, make_scene
 from correspondence.scene.groups import Grouping, find_row_weights, read_groups, read_row_groups
 from correspondence.scene.many_columns import check_unused, has_many_columns, make_columns_scene
@@ -94,6 +97,10 @@ def plane(
     paths of smooth functions; hollow markers and dashed arrows took no part in the fit. With groups, thin lines lead
     from up to 40 rows to where each group sees them.
 
+    Of a `CA` with a response, it is the biplot: predictors in principal coordinates, and arrows of the response, all
+    multiplied by one number that the caption tells. The projection of a predictor on an arrow shows how far the
+    probability of that response is above or below the overall one.
+
     Of a `CA` with constraints, it is the triplot: faint sites, species, arrows of numbers (biplot scores, all
     multiplied by one number that the caption tells) and categories at the mean of their sites. Its axes are the
     constrained ones, CCA1, ..., and after them the unconstrained ones, CA1, ....
@@ -111,7 +118,8 @@ def plane(
         with rows and columns with columns, but the distance of a row from a column means nothing. "rowprincipal" and
         "colprincipal" have one side in standard coordinates; "rowgab", "colgab", "rowgreen" and "colgreen" have it
         multiplied by the mass or its root, and "symbiplot" shares the singular values out: in these, the projection
-        of a row on the direction of a column shows how far the cell is above or below independence. For a triplot the
+        of a row on the direction of a column shows how far the cell is above or below independence. With a response the
+        maps with masses have no meaning, and the default has the predictor in principal coordinates. For a triplot the
         default is "colprincipal"; "rowprincipal", "colprincipal" and "symbiplot" are what ``CA.scores`` calls the
         scalings "sites", "species" and "symmetric".
     ax : Axes, optional
@@ -191,6 +199,17 @@ def plane(
         looks: dict[str, Any] = {"sites": sites, "size_by_mass": size_by_mass, "ellipses": ellipses, "hulls": hulls}
         looks |= {"level": level, "labels": labels, "max_labels": max_labels, "names": names, "groups": groups}
         return draw_triplot(d_or_est, axes, map, ax, **looks, classes=classes, columns=columns)
+    asymmetric = find_asymmetric(d_or_est)
+    if asymmetric is not None:
+        unused = {"X": X, "Y": Y, "marks": marks, "confusing": confusing, "boundaries": boundaries or None}
+        unused |= {"groups": groups, "classes": classes, "columns": columns, "hulls": hulls or None}
+        check_unused(
+            unused | {"thumbnails": None if thumbnails is False else thumbnails}, "an analysis with a response"
+        )
+        looks = {"size_by_mass": size_by_mass, "ellipses": ellipses, "level": level, "supplementary": supplementary}
+        return draw_response_plane(
+            asymmetric, axes, map, ax, **looks, labels=labels, max_labels=max_labels, names=names
+        )
     if sites != "wa":
         raise ValueError(f"sites must be left out, except for an analysis with constraints, got {short_repr(sites)}.")
     map = "symmetric" if map is None else map
@@ -241,7 +260,7 @@ def plane(
         draw_cloud(ax, cloud, alpha=0.45 if size_by_mass else 0.9, is_above=is_above)
     large = [name for own in told for name in fit_ellipses(ax, own)]
     for cloud, spread in spreads:
-        _add_ellipses(ax, cloud, spread)
+        add_ellipses(ax, cloud, spread)
     lines = np.vstack([np.empty((0, 2)), *(draw_numbers(ax, side) for side in described)])
     pictures: list[Any] = []
     if boundaries is not False or seen.confusing is not None:  # of inputs, which have no masses
@@ -364,30 +383,6 @@ def _make_class_handles(sides: tuple[DrawnCloud, DrawnCloud], colour: dict[Any, 
     if set(colour) <= set(sides[1].labels) or len(colour) > 20:
         return []
     return [Patch(color=value, label=one_line(name)) for name, value in colour.items()]
-
-
-def pair_with_ellipses(
-    clouds: tuple[DrawnCloud, DrawnCloud], bootstrap: Bootstrap, axes: tuple[int, ...], level: float
-) -> list[tuple[DrawnCloud, Ellipses]]:
-    """Pair the clouds in principal coordinates with the ellipses of their points."""
-    if len(axes) < 2:
-        raise ValueError("ellipses must be None on only one axis, because they need a plane.")
-    sides = zip(clouds, (bootstrap.row_ellipses, bootstrap.column_ellipses), strict=True)
-    spreads = [(cloud, of_side((axes[0], axes[1]), level)) for cloud, of_side in sides if cloud.is_principal]
-    if not spreads:
-        raise ValueError('map must have points in principal coordinates for ellipses, such as "symmetric".')
-    if any(cloud.points.given != len(ellipses.width) for cloud, ellipses in spreads):
-        raise ValueError("ellipses must be those of the points drawn, got those of another table.")
-    return spreads
-
-
-def _add_ellipses(ax: Axes, cloud: DrawnCloud, ellipses: Ellipses) -> None:
-    shapes = np.column_stack([ellipses.width, ellipses.height, ellipses.angle])[cloud.points.rows]
-    for xy, (width, height, angle) in zip(cloud.xy, shapes, strict=True):
-        if np.isfinite(width):
-            patch = Ellipse(xy, width, height, angle=angle, fc=cloud.colour, ec=cloud.colour, alpha=0.12, lw=0.8)
-            ax.add_patch(patch)
-    ax.autoscale_view()
 
 
 def _choose_labelled_sides(

@@ -10,6 +10,7 @@ from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
 from correspondence._util.arguments import check_whole
+from correspondence.core.asymmetric import find_asymmetric
 from correspondence.data.counting import are_whole
 from correspondence.results.axis_tests import AxisTests
 from correspondence.validation.permutation import permutation_test
@@ -67,6 +68,8 @@ def _check_table(ca: Any) -> None:
         advice = "Use permutation_test for other estimators" if hasattr(ca, "fit") else "Fit CA() to the table first"
         raise ValueError(f"ca must be a fitted CA, got {type(ca).__name__}. {advice}.")
     check_is_fitted(ca)
+    if find_asymmetric(ca) is not None:
+        raise ValueError(f"ca must be without a response, got response={ca.response!r}. See its tau_test_ instead.")
     if ca.subset_rows is not None or ca.subset_columns is not None:
         raise ValueError("ca must be of a whole table, got one of a subset. Fit it without subset_rows and columns.")
     if ca.regularization_:

@@ -186,9 +186,15 @@ def read_pairs(est: Any, X: Any, Y: Any, groups: Any = None) -> tuple[Any, Any]:
 
 
 def check_estimator(est: Any) -> None:
-    """Check that an estimator is one of this package, and not its class."""
+    """Check that an estimator is one of this package, not its class, and without a response."""
     if isinstance(est, type) or not all(hasattr(est, name) for name in ("fit", "get_params", "evaluate")):
         raise TypeError(f"est must be an estimator of this package, such as co.CCA(), got {short_repr(est)}.")
+    response = getattr(est, "response", None)
+    if response is not None:
+        raise ValueError(
+            f"est must treat both variables alike, got response={response!r}. Fit it and evaluate it on other pairs, "
+            "or leave the response out."
+        )
 
 
 def check_pairs(

@@ -78,7 +78,7 @@ class AnalysedTable:
     def measure_inertia(self) -> float:
         """Compute the inertia of the whole table, including labels that take no part."""
         positions = self.rows.occurring_positions, self.columns.occurring_positions
-        return float(self._compute_residuals(*positions).row_inertia.sum())
+        return float(self.compute_residuals(*positions).row_inertia.sum())
 
     def weigh_observations(self, codes: tuple[np.ndarray, np.ndarray], sample_weight: Any) -> np.ndarray | None:
         """Multiply the weight of each pair of labels by those of its row and column; None without any weights."""
@@ -93,7 +93,7 @@ class AnalysedTable:
     ) -> TableAxes:
         """Find the leading axes of the labels that take part; the first one keeps their order, if they have one."""
         rows, columns = self.rows, self.columns
-        Q = self._compute_residuals(rows.kept, columns.kept)
+        Q = self.compute_residuals(rows.kept, columns.kept)
         whole = (rows.is_whole, columns.is_whole)
         # The residuals of a whole side are orthogonal to the trivial axis, which takes one dimension.
         limit = min(len(rows.kept) - rows.is_whole, len(columns.kept) - columns.is_whole)
@@ -147,7 +147,8 @@ class AnalysedTable:
         k = max(n_components or 0, JUDGED_UP_TO if limit <= ALL_UP_TO else N_COMPONENTS_IF_LARGE)
         return choose_ridge(self._select_counts(self.rows.kept, self.columns.kept), min(k, limit))
 
-    def _compute_residuals(self, rows: np.ndarray, columns: np.ndarray) -> Residuals:
+    def compute_residuals(self, rows: np.ndarray, columns: np.ndarray) -> Residuals:
+        """Compute the standardised residuals of some rows and columns, with the masses of the whole table."""
         counts = self._select_counts(rows, columns)
         return Residuals.from_counts(counts, self.rows.mass[rows], self.columns.mass[columns], self.table.total)
 

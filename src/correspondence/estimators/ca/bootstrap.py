@@ -40,7 +40,9 @@ def bootstrap_points(
     ordered = ca.ordered_ or None
     refit = clone(ca).set_params(n_components=k, regularization=ca.regularization_, ordered=ordered)
     rows, columns = ca._analysed.rows, ca._analysed.columns
-    target, mass = stack_points(ca, k), np.concatenate([ca.rows_.mass, ca.columns_.mass])
+    target = stack_points(ca, k)
+    # Labels of a response count once on the axes, whatever their masses.
+    mass = np.concatenate([getattr(points, "weights", points.mass) for points in (ca.rows_, ca.columns_)])
     spread = PointSpread(target)
     with make_progress_bar(n_resamples, "bootstrap", progress) as done:
         for _ in range(n_resamples):

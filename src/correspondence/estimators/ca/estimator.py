@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable
 from dataclasses import replace
 from functools import cached_property
@@ -13,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from correspondence._util.arguments import check_weights
 from correspondence._util.constraints import Constraints, Real, Whole, check_parameters
 from correspondence._util.labels import encode_labels, name_missing_labels
+from correspondence._util.user_warnings import UncertainInterval
 from correspondence.core.decomposition import Decomposition
 from correspondence.core.dependence_views import View, view_labels
 from correspondence.core.estimator import MISSING_POLICIES, Estimator
@@ -20,6 +22,7 @@ from correspondence.core.functions import LabelFunctions
 from correspondence.core.scoring import score_pairs
 from correspondence.data.pairs.pairs import is_source
 from correspondence.data.table import Table
+from correspondence.estimators.ca.asymmetric import ResponseAnalyser, check_response_alone
 from correspondence.estimators.ca.axes import AnalysedTable
 from correspondence.estimators.ca.constrained.explaining import (
     TableExplainer,
@@ -36,7 +39,6 @@ from correspondence.estimators.ca.ordered import (
     read_table_order,
     spread_averages,
 )
-from correspondence.estimators.ca.placing import PointPlacer
 from correspondence.estimators.ca.table_imputing import impute_table
 from correspondence.estimators.ca.table_side import (
     TableSide,
@@ -47,12 +49,11 @@ from correspondence.estimators.ca.table_side import (
     warn_of_dropped_labels,
     weigh_table,
 )
-from correspondence.results.evidence import HeldOut
 
 __all__ = ["CA", "Chi2Test"]
 
 
-class CA(TableExplainer, PointPlacer, Estimator):
+class CA(TableExplainer, ResponseAnalyser, Estimator):
     """Correspondence analysis: principal functions of two discrete variables, exact.
 
     Parameters
@@ -78,8 +79,12 @@ class CA(TableExplainer, PointPlacer, Estimator):
         the best pair of such functions; later ones may bend. "auto" takes the order that the data declare: ordered
         categoricals of pandas (also as index or columns of a table) and Enums of polars. A list names "rows",
         "columns" or the columns of labels: numbers and dates in their own order, rows and columns of a table as they
-        stand. A dict gives each name its levels, lowest first. A label "(missing)" is free. With constraints, only
-        None or "auto", which does nothing.
+        stand. A dict gives each name its levels, lowest first. A label "(missing)" is free. With constraints or a
+        response, only None or "auto", which does nothing.
+    response : {None, "rows", "columns"}
+        None, the default, treats both sides alike. "columns" makes them the response that the rows predict, and "rows"
+        the other way round (non-symmetric correspondence analysis): `pics_` then add up to the numerator of Goodman
+        and Kruskal's tau.
 
     Attributes
     ----------
@@ -95,7 +100,9 @@ class CA(TableExplainer, PointPlacer, Estimator):
         The strength of the ridge; 0 without one.
     ordered_ : dict
         The labels in order, lowest first, of the sides that are ordered.
-    decomposition_ : Decomposition
+    tau_, tau_test_ : float and TauTest
+        With a response: Goodman and Kruskal's tau, and the test of Light and Margolin that it is 0.
+    decomposition_ : Decomposition, or AsymmetricDecomposition with a response
         The result; also as ``pics_`` and ``correlations_``.
 
     Notes
@@ -110,6 +117,12 @@ class CA(TableExplainer, PointPlacer, Estimator):
     the points stay those of the table, so cos2 compares a shrunk coordinate with the whole distance. New rows and
     columns are held back like those of the fit: give their counts, not their shares. A strength is for the
     functions: it does not choose the number of components.
+
+    With a response `rows_` and `columns_` are `AsymmetricPoints`, and the result is an `AsymmetricDecomposition`:
+    p(y | x) = p(y) + sum of s_i f_i(x) g_i(y), in the usual metric of probabilities. ``pics_`` are the inertias s_i^2,
+    and ``correlations_`` the correlations of f_i and g_i, which are not s_i. `chi2_test_`, `bootstrap`, `transform`,
+    `supplementary` (of the predictor), `plot.plane`, `plot.scree` and `describe_axes` follow; what reads densities or
+    tests symmetric components refuses it.
 
     Examples
     --------
@@ -143,6 +156,7 @@ class CA(TableExplainer, PointPlacer, Estimator):
         "missing": (*MISSING_POLICIES, "impute"),
         "constraints": ("linear", "smooth"),
         "ordered": check_ordered,
+        "response": (None, "rows", "columns"),
     }
 
     def __init__(
@@ -156,6 +170,7 @@ class CA(TableExplainer, PointPlacer, Estimator):
         missing: str = "indicator",
         constraints: str = "linear",
         ordered: Any = "auto",
+        response: str | None = None,
     ) -> None:
         self.n_components = n_components
         self.subset_rows = subset_rows
@@ -165,6 +180,7 @@ class CA(TableExplainer, PointPlacer, Estimator):
         self.missing = missing
         self.constraints = constraints
         self.ordered = ordered
+        self.response = response
 
     def fit(
         self,
@@ -223,6 +239,8 @@ class CA(TableExplainer, PointPlacer, Estimator):
         given: Any = None,
     ) -> None:
         check_parameters(self)
+        if self.response is not None:
+            check_response_alone(self, constraints, given)
         for name in ("n_axes_imputed_", "imputing_errors_"):  # of an earlier fit
             self.__dict__.pop(name, None)
         data = X, Y  # as they declare the order of their labels
@@ -257,7 +275,9 @@ class CA(TableExplainer, PointPlacer, Estimator):
         self._analysed = AnalysedTable(self.table_, rows, columns)
         self._explained = None
         self.ordered_: dict[str, list[Any]] = {}
-        if is_explained:
+        if self.response is not None:
+            self._analyse_response(codes, sample_weight, self.response)
+        elif is_explained:
             check_no_order(self.ordered, "constraints or conditions")
             self._explain_table(constraints, given)
         else:
@@ -345,7 +365,7 @@ class CA(TableExplainer, PointPlacer, Estimator):
 
     def evaluate(
         self, X: Any, Y: Any = None, sample_weight: Any = None, *, constraints: Any = None, given: Any = None
-    ) -> HeldOut:
+    ) -> Any:
         """Evaluate the functions on pairs, ideally pairs that were not used in the fit.
 
         Parameters
@@ -362,8 +382,8 @@ class CA(TableExplainer, PointPlacer, Estimator):
 
         Returns
         -------
-        HeldOut
-            ``.correlations`` of each component, ``.captured``, their intervals and ``.n``.
+        HeldOut, or HeldOutTau with a response
+            ``.correlations`` of each component, ``.captured`` or ``.tau``, their intervals and ``.n``.
         """
         check_is_fitted(self)
         if self._explained is not None or constraints is not None or given is not None:
@@ -374,8 +394,27 @@ class CA(TableExplainer, PointPlacer, Estimator):
             )
         table = self._read_evaluation_table(X, Y, sample_weight)
         d = self.decomposition_
+        if self._find_response() is not None:
+            return self._require_response("evaluate").evaluate_counts(table.rows, table.columns, table.counts)
         F, G = np.nan_to_num(d.f(table.rows), nan=0.0), np.nan_to_num(d.g(table.columns), nan=0.0)
         return score_pairs(F, G, d.correlations, table.counts, warn=True)
+
+    def score(self, X: Any, Y: Any = None, sample_weight: Any = None) -> float:
+        """Return the dependence that the functions prove on the given pairs: `captured`, or `tau` with a response.
+
+        Parameters
+        ----------
+        X, Y, sample_weight : array-like
+            These are the arguments of `evaluate`.
+
+        Returns
+        -------
+        float
+            It is negative if the functions predict worse than no dependence at all.
+        """
+        with warnings.catch_warnings(action="ignore", category=UncertainInterval):  # no interval is returned
+            found = self.evaluate(X, Y, sample_weight)
+        return float(found.captured if self._find_response() is None else found.tau)
 
     def _read_evaluation_table(self, X: Any, Y: Any, sample_weight: Any) -> Table:
         """Read the counts of pairs to be evaluated, with labels of the fit."""

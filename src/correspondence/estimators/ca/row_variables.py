@@ -44,6 +44,11 @@ def correlate_numbers(numbers: Any, rows: Points) -> SupplementaryNumbers:
     LeftOut
         If values are missing, or do not vary.
     """
+    if getattr(rows, "is_response", False):
+        raise ValueError(
+            "numbers must be None with rows as the response, whose functions are not uncorrelated. Fit CA() without a "
+            "response to place them."
+        )
     columns = {
         "values" if name is None else name: _read_numbers(values, name)
         for name, values in read_row_variables(numbers, "numbers", rows.labels)

@@ -141,7 +141,7 @@ class TableSide:
 
         By the transition formula, principal coordinates are averages of this side's standard ones.
         """
-        profiles, totals = self._compute_profiles(self.align_counts(table, name))
+        profiles, totals = self.compute_profiles(self.align_counts(table, name))
         mass = self.mass[self.kept]
         standard = transition.place_profiles(
             profiles, totals, mass, own.standard[np.searchsorted(self.shown, self.kept)]
@@ -168,7 +168,7 @@ class TableSide:
             raise ValueError(f"{name} must have only {self.name} of the fit, got {list_names(extra)}.")
         return table.counts[:, [positions[label] for label in self.labels.tolist()]]
 
-    def _compute_profiles(self, counts: Any) -> tuple[Any, np.ndarray]:
+    def compute_profiles(self, counts: Any) -> tuple[Any, np.ndarray]:
         """Divide the rows by their sums, and take the labels kept; with these sums."""
         weights = np.ones(len(self.labels)) if self.weights is None else self.weights
         counts = weight_columns(counts, np.where(self.mass > 0, weights, 0))

@@ -1,0 +1,132 @@
+"""The biplot of a non-symmetric analysis: predictors as points, labels of the response as arrows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from matplotlib.axes import Axes
+
+from correspondence._util.arguments import check_whole
+from correspondence._util.text import short_repr
+from correspondence.core.asymmetric import AsymmetricDecomposition
+from correspondence.core.decomposition import Decomposition
+from correspondence.plot.column_marks import annotate_caption, draw_number, sample_lines
+from correspondence.plot.drawn_clouds import DrawnCloud, make_sides, place_supplementary
+from correspondence.plot.groups import split_ellipses
+from correspondence.plot.labels import write_labels
+from correspondence.plot.plane_parts import add_legend, draw_cloud, draw_cross, label_axes
+from correspondence.plot.spreads import add_ellipses, pair_with_ellipses
+from correspondence.plot.style import make_axes
+from correspondence.results.asymmetric import AsymmetricPoints
+from correspondence.results.points import Bootstrap, Points
+from correspondence.scene.points import check_axes, check_map, check_names, needs_mass
+from correspondence.scene.triplot import choose_arrow_factor
+
+__all__ = ["draw_response_plane"]
+
+TIP_AREA_POINTS = 4.0
+TIP_WEIGHT = 1e9  # names of arrows are written first
+N_ARROW_POINTS = 48  # points of an arrow that labels keep clear of
+
+
+def draw_response_plane(
+    d: AsymmetricDecomposition,
+    axes: tuple[int, int],
+    map: str | None,
+    ax: Axes | None,
+    *,
+    size_by_mass: bool,
+    ellipses: Bootstrap | str | None,
+    level: float,
+    supplementary: Points | Sequence[Points],
+    labels: str,
+    max_labels: int,
+    names: Sequence[str] | None,
+) -> Axes:
+    """Draw the plane of an analysis with a response; the parameters are those of `plane`."""
+    response = int(d.response == "columns")  # its position among the sides
+    map = ("colprincipal", "rowprincipal")[response] if map is None else map
+    scalings = check_map(map)
+    if any(needs_mass(scaling) for scaling in scalings):
+        raise ValueError(f'map must be without masses with a response, such as "rowprincipal", got {map!r}.')
+    # For what draws points this is a decomposition like any other: the roots of its inertias are the scale.
+    drawn: Any = Decomposition(d.pics, d.f, d.g, d.total, d.n)
+    index = check_axes(drawn, axes)
+    check_whole(max_labels, "max_labels", 0)
+    called = check_names(("rows", "columns") if names is None else names)
+    sides = list(make_sides(drawn, index, map, called, size_by_mass, None, None))
+    bootstrap = read_bootstrap(ellipses)
+    spreads = (
+        [] if bootstrap is None else pair_with_ellipses((sides[0], sides[1]), bootstrap, axes[: len(index)], level)
+    )
+    passive: list[Any] = list(supplementary) if isinstance(supplementary, list | tuple) else [supplementary]
+    placed = [place_predictor(points, index, is_first=i == 0) for i, points in enumerate(passive)]
+    factor = 1.0
+    lines: list[np.ndarray] = []
+    if scalings[response] == "standard":
+        factor = choose_arrow_factor(
+            np.vstack([cloud.xy for cloud in (sides[1 - response], *placed)]), sides[response].xy
+        )
+        sides[response], lines = shrink_to_arrows(sides[response], factor)
+    ax = make_axes(ax, (8, 6.5) if len(index) == 2 else (8, 2.5))
+    draw_cross(ax)
+    for cloud in (*sides, *placed):
+        draw_cloud(ax, cloud, alpha=0.45 if size_by_mass else 0.9)
+    for line in lines:
+        draw_number(ax, line, sides[response].colour)
+    for cloud, spread in spreads:
+        add_ellipses(ax, cloud, spread)
+    label_axes(ax, [f"Axis {i + 1}: inertia {d.pics[i]:.4f}, {100 * d.inertia_ratios[i]:.1f} % of tau" for i in index])
+    add_legend(ax, [])
+    written = [*choose_written(sides, labels), *placed]
+    write_labels(ax, [*sides, *placed], written, max_labels, [], sample_lines(lines, N_ARROW_POINTS))
+    annotate_caption(ax, write_response_caption(sides, response, factor, has_arrows=bool(lines)))
+    return ax
+
+
+def read_bootstrap(ellipses: Bootstrap | str | None) -> Bootstrap | None:
+    """Return the bootstrap whose ellipses are drawn; there are no groups with a response."""
+    bootstrap, kind = split_ellipses(ellipses)
+    if kind is not None:
+        raise ValueError(f"ellipses must be those of a bootstrap with a response, got {ellipses!r}.")
+    return bootstrap
+
+
+def place_predictor(points: Points, index: list[int], is_first: bool) -> DrawnCloud:
+    """Place supplementary points of the predictor."""
+    if not isinstance(points, AsymmetricPoints):
+        raise TypeError(
+            f"supplementary must be what CA.supplementary returned with a response, got {short_repr(points)}."
+        )
+    return place_supplementary(points, index, is_first=is_first)
+
+
+def shrink_to_arrows(cloud: DrawnCloud, factor: float) -> tuple[DrawnCloud, list[np.ndarray]]:
+    """Turn points into the tips of arrows, all multiplied by a factor."""
+    xy = factor * cloud.xy
+    weight = np.where(np.isfinite(cloud.weight), TIP_WEIGHT + cloud.weight, np.nan)
+    tips = replace(cloud, xy=xy, area=np.full(len(xy), TIP_AREA_POINTS), weight=weight)
+    return tips, [np.vstack([np.zeros(2), end]) for end in xy]
+
+
+def choose_written(sides: Sequence[DrawnCloud], labels: Any) -> list[DrawnCloud]:
+    """Choose the sides whose labels are written."""
+    chosen = {"both": list(sides), "rows": [sides[0]], "columns": [sides[1]], "none": []}
+    if not isinstance(labels, str) or labels not in chosen:
+        raise ValueError(f'labels must be "both", "rows", "columns" or "none", got {labels!r}.')
+    return chosen[labels]
+
+
+def write_response_caption(sides: Sequence[DrawnCloud], response: int, factor: float, has_arrows: bool) -> str:
+    """Write what the distances and arrows mean."""
+    of, by = sides[response].name, sides[1 - response].name
+    if not has_arrows:
+        return f"{by} predict {of}; distances are between probabilities of {of}".capitalize()
+    text = (
+        f"{by} predict {of}; on the arrow of one of the {of}, {by} further along it have a larger probability of it; "
+        f"arrows are standard coordinates times {factor:g}"
+    )
+    return text[:1].upper() + text[1:]
