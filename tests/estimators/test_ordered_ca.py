@@ -238,7 +238,8 @@ def test_errors_name_the_argument(ordered, word):
 def test_what_cannot_be_combined():
     table, _, _ = find_bent_table()
     with pytest.raises(ValueError, match="regularization"):
-        co.CA(regularization="auto").fit(table)
+        co.CA(regularization="auto", ordered=["rows"]).fit(table)
+    assert co.CA(regularization="auto").fit(table).ordered_ == {}
     with pytest.raises(ValueError, match="ordered"):
         co.CA(ordered=["rows"]).fit(table, constraints=np.arange(5.0))
     with warnings.catch_warnings():

@@ -194,7 +194,7 @@ PLANE = {
         ([1], 2),
         (np.nan, 1),
     ],
-    "map": ["none", None, 3, ["symmetric"]],
+    "map": ["none", 3, ["symmetric"]],
     "ax": ["ax", 3, [None]],
     "ellipses": [3, "x", [1, 2], "confidence"],
     "groups": ["SE", ["a"], 3, np.eye(5), co.CA(), {"a": 1}, [["a", "b"]] * 5, [None] * 4],

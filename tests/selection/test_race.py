@@ -122,7 +122,7 @@ def test_a_method_with_too_few_components_does_not_win(scores):
 def test_a_method_is_judged_by_the_components_that_suit_it():
     made = a_crossfit(np.zeros(400), 3)
     nested = np.array([np.full(400, value) for value in (0.1, 0.3, 0.2)])
-    made = CrossFit(*(getattr(made, name) for name in CrossFit.__dataclass_fields__ if name != "nested_terms"), nested)
+    made = replace(made, nested_terms=nested)
     assert (
         MethodResult.from_cross_fit("ace", made, None).n_components,
         MethodResult.from_cross_fit("ace", made, None).captured,

@@ -31,7 +31,7 @@ class OrderedPoints(Points):
     >>> ca.rows_.principal.ravel().round(3)
     array([-0.673,  0.117,  0.117,  0.616])
     >>> ca.rows_.averages.ravel().round(3)
-    array([-0.673,  0.146,  0.095,  0.616])
+    array([-0.673,  0.235,  0.026,  0.616])
     """
 
     averages: np.ndarray

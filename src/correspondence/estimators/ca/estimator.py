@@ -33,9 +33,9 @@ from correspondence.estimators.ca.independence import Chi2Test, assess_independe
 from correspondence.estimators.ca.ordered import (
     TableOrder,
     check_no_order,
-    check_order_is_possible,
     check_ordered,
     declares_order,
+    drop_order_for_ridge,
     read_table_order,
     spread_averages,
 )
@@ -44,6 +44,8 @@ from correspondence.estimators.ca.table_side import (
     TableSide,
     is_column_of_labels,
     is_table_of_counts,
+    open_table_source,
+    read_evaluation_table,
     read_table,
     treat_missing_labels,
     warn_of_dropped_labels,
@@ -74,13 +76,16 @@ class CA(TableExplainer, ResponseAnalyser, Estimator):
     missing : {"indicator", "drop", "error", "impute"}
         "indicator" gives missing labels of pairs the label "(missing)", "drop" leaves such pairs out, "error" refuses
         them. "impute" is for tables: missing counts (NaN) are filled in by an iterative analysis.
+    constraints : {"linear", "smooth"}
+        How numbers among the constraints that are given to `fit` explain the table: by straight lines, or by as many
+        curves each as rows not used in the fit support.
     ordered : "auto", None, list of names, or dict
         The sides whose labels are in order: their first function rises or falls with it, and the first component is
         the best pair of such functions; later ones may bend. "auto" takes the order that the data declare: ordered
         categoricals of pandas (also as index or columns of a table) and Enums of polars. A list names "rows",
         "columns" or the columns of labels: numbers and dates in their own order, rows and columns of a table as they
-        stand. A dict gives each name its levels, lowest first. A label "(missing)" is free. With constraints or a
-        response, only None or "auto", which does nothing.
+        stand. A dict gives each name its levels, lowest first. A label "(missing)" is free. With constraints, a
+        response, or the regularization "auto", only None or "auto", which does nothing.
     response : {None, "rows", "columns"}
         None, the default, treats both sides alike. "columns" makes them the response that the rows predict, and "rows"
         the other way round (non-symmetric correspondence analysis): `pics_` then add up to the numerator of Goodman
@@ -100,6 +105,15 @@ class CA(TableExplainer, ResponseAnalyser, Estimator):
         The strength of the ridge; 0 without one.
     ordered_ : dict
         The labels in order, lowest first, of the sides that are ordered.
+    partition_, r2_ : Partition and float
+        With constraints: the inertia that they, conditions, and neither explain, and the share of the constraints.
+    unconstrained_ : ResidualAxes
+        With constraints: the axes of what they leave.
+    vif_, aliased_, constraint_terms_, bends_ : dict, ndarray, dict and dict
+        With constraints: variance inflation factors of their columns, those that were left out because others
+        determine them, the columns of each constraint, and with "smooth" its number of curves.
+    axis_correlations_ : ndarray of shape (d,)
+        With constraints: the correlation of the two kinds of scores of the rows on each axis.
     tau_, tau_test_ : float and TauTest
         With a response: Goodman and Kruskal's tau, and the test of Light and Margolin that it is 0.
     decomposition_ : Decomposition, or AsymmetricDecomposition with a response
@@ -118,11 +132,8 @@ class CA(TableExplainer, ResponseAnalyser, Estimator):
     columns are held back like those of the fit: give their counts, not their shares. A strength is for the
     functions: it does not choose the number of components.
 
-    With a response `rows_` and `columns_` are `AsymmetricPoints`, and the result is an `AsymmetricDecomposition`:
-    p(y | x) = p(y) + sum of s_i f_i(x) g_i(y), in the usual metric of probabilities. ``pics_`` are the inertias s_i^2,
-    and ``correlations_`` the correlations of f_i and g_i, which are not s_i. `chi2_test_`, `bootstrap`, `transform`,
-    `supplementary` (of the predictor), `plot.plane`, `plot.scree` and `describe_axes` follow; what reads densities or
-    tests symmetric components refuses it.
+    With a response ``pics_`` are the inertias of an `AsymmetricDecomposition`, and ``correlations_``, those of f_i and
+    g_i, are not their roots. What reads densities or tests symmetric components refuses it.
 
     Examples
     --------
@@ -243,6 +254,7 @@ class CA(TableExplainer, ResponseAnalyser, Estimator):
             check_response_alone(self, constraints, given)
         for name in ("n_axes_imputed_", "imputing_errors_"):  # of an earlier fit
             self.__dict__.pop(name, None)
+        X = open_table_source(X)
         data = X, Y  # as they declare the order of their labels
         if self.missing == "impute":
             X, self.n_axes_imputed_, self.imputing_errors_ = impute_table(X, Y)
@@ -296,7 +308,7 @@ class CA(TableExplainer, ResponseAnalyser, Estimator):
         self, codes: tuple[np.ndarray, np.ndarray] | None, sample_weight: Any, order: TableOrder | None
     ) -> None:
         analysed = self._analysed
-        check_order_is_possible(order, self.regularization)
+        order = drop_order_for_ridge(order, self.ordered, self.regularization)
         self.ordered_ = {} if order is None else order.levels
         axes = analysed.find_axes(self.n_components, self.regularization, order)
         self.regularization_, self._claimed_share = axes.strength, axes.claimed_share
@@ -348,11 +360,14 @@ class CA(TableExplainer, ResponseAnalyser, Estimator):
         return super().transform(X, Y)
 
     def _make_test_views(self, X: Any, Y: Any) -> list[View]:
-        if self.subset_rows is not None or self.subset_columns is not None or declares_order(self.ordered, X, Y):
+        if self.subset_rows is not None or self.subset_columns is not None or self._keeps_order(X, Y):
             return []
         X, Y = name_missing_labels(X, "X"), name_missing_labels(Y, "Y")
         view = view_labels(encode_labels(X, "X")[0], encode_labels(Y, "Y")[0])
         return [] if view is None else [view]
+
+    def _keeps_order(self, X: Any, Y: Any) -> bool:
+        return not isinstance(self.regularization, str) and declares_order(self.ordered, X, Y)
 
     def _evaluate_f(self, X: Any) -> np.ndarray:
         return self.decomposition_.f(X) if self._are_labels(X) else self._place_rows(X, "X").standard
@@ -392,7 +407,7 @@ class CA(TableExplainer, ResponseAnalyser, Estimator):
             raise ValueError(
                 "A subset cannot be evaluated, because its functions do not describe all pairs. Fit the whole table."
             )
-        table = self._read_evaluation_table(X, Y, sample_weight)
+        table = read_evaluation_table((X, Y, sample_weight), self.table_, self.missing, from_pairs=self._from_pairs)
         d = self.decomposition_
         if self._find_response() is not None:
             return self._require_response("evaluate").evaluate_counts(table.rows, table.columns, table.counts)
@@ -415,22 +430,6 @@ class CA(TableExplainer, ResponseAnalyser, Estimator):
         with warnings.catch_warnings(action="ignore", category=UncertainInterval):  # no interval is returned
             found = self.evaluate(X, Y, sample_weight)
         return float(found.captured if self._find_response() is None else found.tau)
-
-    def _read_evaluation_table(self, X: Any, Y: Any, sample_weight: Any) -> Table:
-        """Read the counts of pairs to be evaluated, with labels of the fit."""
-        if Y is None and self._from_pairs and not is_source(X) and not is_table_of_counts(X):
-            raise ValueError("Y is missing: give the other label of each pair.")
-        X, Y, sample_weight = treat_missing_labels(self.missing, X, Y, sample_weight)
-        table, codes = read_table(X, Y, sample_weight)
-        if codes is not None or is_source(X):
-            return table
-        if sample_weight is not None:
-            table = weigh_table(table, check_weights(sample_weight, table.shape[0], "sample_weight"), None)
-        if table.named and self.table_.named:
-            return table
-        if table.shape != self.table_.shape:
-            raise ValueError(f"X must have the shape {self.table_.shape} of the fit, got {table.shape}.")
-        return replace(table, rows=self.table_.rows, columns=self.table_.columns)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

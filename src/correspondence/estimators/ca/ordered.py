@@ -22,8 +22,9 @@ from correspondence.results.points import Points
 __all__ = [
     "TableOrder",
     "check_no_order",
-    "check_order_is_possible",
     "check_ordered",
+    "declares_order",
+    "drop_order_for_ridge",
     "read_table_order",
     "spread_averages",
 ]
@@ -124,12 +125,25 @@ def _place_levels(side: TableSide, order: SideOrder, *, is_given: bool) -> np.nd
     return np.array([position[level] for level in order if level in position], dtype=np.intp)
 
 
-def check_order_is_possible(order: TableOrder | None, regularization: Any) -> None:
-    """Raise an error for what needs the unordered axes."""
-    if order is not None and isinstance(regularization, str):
+def drop_order_for_ridge(order: TableOrder | None, ordered: Any, regularization: Any) -> TableOrder | None:
+    """Return the order, or none where a ridge is chosen for the unordered axes; asking for both is an error.
+
+    Parameters
+    ----------
+    order : TableOrder or None
+        The order that was read.
+    ordered : "auto", None, list of names or dict
+        The parameter of the estimator.
+    regularization : None, "auto" or float
+        The ridge of the estimator.
+    """
+    if order is None or not isinstance(regularization, str):
+        return order
+    if not isinstance(ordered, str):
         raise ValueError(
             'regularization must be None or a number for labels in order, got "auto". Pass a number, or ordered=None.'
         )
+    return None
 
 
 def check_no_order(ordered: Any, what: str) -> None:

@@ -11,7 +11,7 @@ import narwhals as nw
 import numpy as np
 import scipy.sparse as sp
 
-from correspondence._util.arguments import as_frame, find_user_stacklevel
+from correspondence._util.arguments import as_frame, check_weights, find_user_stacklevel
 from correspondence._util.labels import as_labels, name_missing_labels
 from correspondence._util.text import list_names, short_repr
 from correspondence._util.user_warnings import LeftOut
@@ -29,6 +29,8 @@ __all__ = [
     "TransitionFormula",
     "is_column_of_labels",
     "is_table_of_counts",
+    "open_table_source",
+    "read_evaluation_table",
     "read_table",
     "warn_of_dropped_labels",
     "warn_of_empty_points",
@@ -255,6 +257,14 @@ def treat_missing_labels(policy: str, X: Any, Y: Any, weights: Any) -> tuple[Any
     return treat_missing(policy, X, Y, weights)
 
 
+def open_table_source(X: Any) -> Any:
+    """Open files and frames of engines, so that whatever reads them does not open them again; return other data."""
+    if isinstance(X, Pairs) or not is_source(X):
+        return X
+    with translate_engine_errors("X"):
+        return open_source(X, "X")
+
+
 def read_table(X: Any, Y: Any, sample_weight: Any) -> tuple[Table, tuple[np.ndarray, np.ndarray] | None]:
     """Read the table, and for pairs of labels in memory the row and column of each."""
     if is_source(X):
@@ -265,6 +275,36 @@ def read_table(X: Any, Y: Any, sample_weight: Any) -> tuple[Table, tuple[np.ndar
         message = "Y is ignored, because X is a table of counts. For pairs, give one column of labels each."
         warnings.warn(message, LeftOut, stacklevel=find_user_stacklevel())
     return as_table(X), None
+
+
+def read_evaluation_table(pairs: tuple[Any, Any, Any], fitted: Table, missing: str, *, from_pairs: bool) -> Table:
+    """Read the counts of pairs to be evaluated, with labels of the fit.
+
+    Parameters
+    ----------
+    pairs : (X, Y, sample_weight)
+        The pairs, or a table of counts without Y.
+    fitted : Table
+        The table of the fit.
+    missing : str
+        The parameter of the estimator.
+    from_pairs : bool
+        Whether the fit was to pairs.
+    """
+    X, Y, _ = pairs
+    if Y is None and from_pairs and not is_source(X) and not is_table_of_counts(X):
+        raise ValueError("Y is missing: give the other label of each pair.")
+    X, Y, sample_weight = treat_missing_labels(missing, *pairs)
+    table, codes = read_table(X, Y, sample_weight)
+    if codes is not None or is_source(X):
+        return table
+    if sample_weight is not None:
+        table = weigh_table(table, check_weights(sample_weight, table.shape[0], "sample_weight"), None)
+    if table.named and fitted.named:
+        return table
+    if table.shape != fitted.shape:
+        raise ValueError(f"X must have the shape {fitted.shape} of the fit, got {table.shape}.")
+    return replace(table, rows=fitted.rows, columns=fitted.columns)
 
 
 def count_source_pairs(X: Any, Y: Any, sample_weight: Any) -> Table:

@@ -50,7 +50,8 @@ class MCA(ManyColumnsEstimator):
     ordered : "auto", None, list of names, or dict from names to levels
         Along the first axis the answers of these columns ascend or descend; later axes are free. "auto" means columns
         with a declared order (ordered categoricals of pandas, Enum of polars), None none. A dict gives the levels of
-        each column, lowest first. Missing answers have no place in the order.
+        each column, lowest first. Missing answers have no place in the order. A joint analysis takes no order, and with
+        it "auto" does nothing.
     handle_unknown : {"error", "nan", "missing"}
         What `transform` does with an answer that was not in the fit: "nan" returns NaN for the row, "missing" takes
         it as a missing answer.
@@ -162,11 +163,10 @@ class MCA(ManyColumnsEstimator):
             reason = f"for as many as {features.width:,} answers"
         if reason and self.ordered != "auto":
             raise ValueError(f"ordered must be None {reason}, got {short_repr(self.ordered)}.")
-        if reason:
+        if reason and self.correction != "joint":  # whose docs say so
             names = [block.name for block in marked if block.order is not None]
             warn_of_left_out(f"The order of column(s) {list_names(names, 5, show=repr)} is not used {reason}.")
-            return blocks
-        return marked
+        return blocks if reason else marked
 
     def _set_results(self, analysis: ColumnAnalysis) -> None:
         moments, blocks, k = analysis.moments, analysis.blocks, len(analysis.blocks)
