@@ -27,6 +27,7 @@ from correspondence.estimators.ca.axes import AnalysedTable
 from correspondence.estimators.ca.constrained.explaining import (
     TableExplainer,
     drop_missing_rows,
+    refuse_variables,
     read_table_variables,
 )
 from correspondence.estimators.ca.independence import Chi2Test, assess_independence
@@ -154,7 +155,7 @@ class CA(TableExplainer, ResponseAnalyser, Estimator):
         "handle_unknown": ("error", "nan", "missing"),
         "regularization": (None, "auto", Real(0)),
         "missing": (*MISSING_POLICIES, "impute"),
-        "constraints": ("linear", "smooth"),
+        "constraints": ("linear", "smooth", refuse_variables),
         "ordered": check_ordered,
         "response": (None, "rows", "columns"),
     }
@@ -241,7 +242,7 @@ class CA(TableExplainer, ResponseAnalyser, Estimator):
         check_parameters(self)
         if self.response is not None:
             check_response_alone(self, constraints, given)
-        for name in ("n_axes_imputed_", "imputing_errors_"):  # of an earlier fit
+        for name in ("n_axes_imputed_", "imputing_errors_", "bends_", "unconstrained_"):  # of an earlier fit
             self.__dict__.pop(name, None)
         data = X, Y  # as they declare the order of their labels
         if self.missing == "impute":
@@ -261,7 +262,7 @@ class CA(TableExplainer, ResponseAnalyser, Estimator):
         is_explained = constraints is not None or given is not None
         if is_explained:
             constraints, given = (
-                read_table_variables(values, name, table)
+                read_table_variables(values, name, table, self._from_pairs)
                 for values, name in ((constraints, "constraints"), (given, "given"))
             )
             takes_part = drop_missing_rows(self.missing, [*constraints, *given], table.shape[0])
@@ -271,7 +272,7 @@ class CA(TableExplainer, ResponseAnalyser, Estimator):
         self.table_ = weigh_table(table, row_weights, column_weights)
         rows = TableSide.from_table(self.table_, "rows", row_weights, self.subset_rows)
         columns = TableSide.from_table(self.table_, "columns", column_weights, self.subset_columns)
-        warn_of_dropped_labels(rows, columns)
+        warn_of_dropped_labels(rows, columns, None if not is_explained else ~takes_part)
         self._analysed = AnalysedTable(self.table_, rows, columns)
         self._explained = None
         self.ordered_: dict[str, list[Any]] = {}
@@ -431,6 +432,42 @@ class CA(TableExplainer, ResponseAnalyser, Estimator):
         if table.shape != self.table_.shape:
             raise ValueError(f"X must have the shape {self.table_.shape} of the fit, got {table.shape}.")
         return replace(table, rows=self.table_.rows, columns=self.table_.columns)
+
+    def score(
+        self, X: Any, Y: Any = None, sample_weight: Any = None, *, constraints: Any = None, given: Any = None
+    ) -> float:
+        """Return the dependence that the functions prove on the given pairs, or rows: ``evaluate(...).captured``.
+
+        Parameters
+        ----------
+        X, Y, sample_weight, constraints, given : array-like or frame
+            These are the arguments of `evaluate`.
+
+        Returns
+        -------
+        float
+            In the population at most chi2(X; Y), and negative if the functions predict worse than no dependence at all.
+        """
+        if constraints is None and given is None:
+            return super().score(X, Y, sample_weight)
+        return self.evaluate(X, Y, sample_weight, constraints=constraints, given=given).captured
+
+    def fit_transform(self, X: Any, y: Any = None, **fit_params: Any) -> Any:
+        """Fit, and return the functions of the rows, or of the labels of the pairs.
+
+        Parameters
+        ----------
+        X, y, **fit_params
+            These are the arguments of `fit`.
+
+        Returns
+        -------
+        ndarray of shape (n, d)
+            The same as ``fit(X, y).transform(X)``; with constraints or conditions, the standard coordinates of the rows.
+        """
+        if fit_params.get("constraints") is None and fit_params.get("given") is None:
+            return super().fit_transform(X, y, **fit_params)
+        return self.fit(X, y, **fit_params).rows_.standard
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
