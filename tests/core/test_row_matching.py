@@ -14,8 +14,10 @@ wet = pd.Series([1.0, 2.0, 3.0, 4.0], index=list("abcd"), name="wet")
 
 
 def values_of(variables, rows=NAMES, **options):
-    return [(name, np.asarray(column.to_list() if hasattr(column, "to_list") else column).tolist())
-            for name, column in read_row_variables(variables, "constraints", rows, **options)]
+    return [
+        (name, np.asarray(column.to_list() if hasattr(column, "to_list") else column).tolist())
+        for name, column in read_row_variables(variables, "constraints", rows, **options)
+    ]
 
 
 @pytest.mark.parametrize(
@@ -38,7 +40,7 @@ def test_values_come_in_the_order_of_the_rows(variables):
 def test_series_of_a_dictionary_are_joined_by_their_index():
     found = values_of({"wet": wet, "dry": -wet.sample(frac=1, random_state=2)})
     assert found == [("wet", [1.0, 2.0, 3.0, 4.0]), ("dry", [-1.0, -2.0, -3.0, -4.0])]
-    with pytest.raises(ValueError, match="constraints .*rows"):
+    with pytest.raises(ValueError, match=r"constraints .*rows"):
         read_row_variables({"wet": wet, "dry": np.arange(3)}, "constraints", NAMES)
 
 

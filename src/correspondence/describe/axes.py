@@ -148,8 +148,8 @@ def _describe_table(
     """List the rows and columns of a table by their coordinates, and test variables of them."""
     if getattr(ca, "_explained", None) is not None:
         raise ValueError(
-            "est must be an analysis without constraints, got one with some: they go with its axes by construction. See "
-            'est.scores("bp") and est.scores("cn"), test with est.anova(), and read the sentences of co.explore(est).'
+            "est must be an analysis without constraints, got one with some: they go with its axes by construction. "
+            'See est.scores("bp") and est.scores("cn"), test with est.anova(), and read the page of co.explore(est).'
         )
     if held_out is not None:
         raise ValueError(

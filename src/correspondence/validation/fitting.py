@@ -202,7 +202,7 @@ def check_without_constraints(est: Any) -> None:
     """Raise an error for an estimator that was fitted with constraints, which a fit to pairs would forget."""
     if getattr(est, "_explained", None) is not None:
         raise ValueError(
-            "est must be one without constraints, got a fit with some, which a fit to the pairs of the table would forget. "
+            "est must be one without constraints, got a fit with some, which a fit to pairs would forget. "
             'Test it with est.anova(by="axis"), or hold rows out with co.crossfit(est, table, constraints=...).'
         )
 

@@ -133,7 +133,7 @@ def test_pairs_are_counted_and_find_their_constraints_by_label(tmp_path):
     for X, Y in ((pairs["site"], pairs["species"]), (source, None)):
         with pytest.raises(ValueError, match="constraints must say which label of X"):
             co.CA().fit(X, Y, constraints=np.arange(len(pairs)))
-    with pytest.raises(ValueError, match="constraints must have each row .*lacks s8"):
+    with pytest.raises(ValueError, match=r"constraints must have each row .*lacks s8"):
         co.CA().fit(source, constraints=named[:7])
     with pytest.raises(ValueError, match="X must hold counts"):
         co.CA().fit(pairs, constraints=np.arange(len(pairs)))
@@ -205,15 +205,16 @@ def test_options_of_anova_are_checked(options, match):
 def test_without_constraints_there_is_nothing_to_say(name):
     ca = co.CA().fit(dune)
     with pytest.raises(AttributeError, match="needs constraints"):
-        result = getattr(ca, name)
-        result()
+        getattr(ca, name)()
     with pytest.raises(ValueError, match="only conditions"):
         co.CA().fit(dune, given=env).anova()
 
 
-@pytest.mark.parametrize(("display", "scaling"), [("site", 2), (["wa", "sp"], 2), ("wa", 4), ("wa", "both"), ("wa", True)])
+@pytest.mark.parametrize(
+    ("display", "scaling"), [("site", 2), (["wa", "sp"], 2), ("wa", 4), ("wa", "both"), ("wa", True)]
+)
 def test_unknown_scores_are_refused(display, scaling):
-    with pytest.raises(ValueError, match="display|scaling"):
+    with pytest.raises(ValueError, match=r"display|scaling"):
         fit_model("dune_cca").scores(display, scaling)
 
 

@@ -29,7 +29,9 @@ def test_inertias(model):
     assert_near([parts.total, parts.conditioned, parts.constrained, parts.unconstrained], wanted["inertias"])
     assert_near(ca.axis_correlations_, wanted["spenvcor"])
     assert_near([ca.r2_], [wanted["r2"][0]])
-    assert ca.adjusted_r2_ == pytest.approx(wanted["r2"][1], abs=0.01 if model == "few_sites" else 0.003)  # simulated there
+    assert ca.adjusted_r2_ == pytest.approx(
+        wanted["r2"][1], abs=0.01 if model == "few_sites" else 0.003
+    )  # simulated there
 
 
 @model
@@ -46,7 +48,9 @@ def test_scores(model):
     ca, wanted = fit_more(model), load_more_values()[model]["scores"]
     species = ca.scores("sp", "symmetric").to_frame("pandas").set_index("label")
     d = len(wanted["sp"]["values"][0])
-    signs = np.sign((species.loc[wanted["sp"]["names"]].iloc[:, :d] * np.array(wanted["sp"]["values"])).sum()).to_numpy()
+    signs = np.sign(
+        (species.loc[wanted["sp"]["names"]].iloc[:, :d] * np.array(wanted["sp"]["values"])).sum()
+    ).to_numpy()
     assert {"wa", "lc", "sp", "bp"} <= set(wanted)
     for display, part in wanted.items():
         frame = ca.scores(display, 3).to_frame("pandas")
@@ -95,7 +99,9 @@ def test_pandas_categories_without_order_keep_their_own_order():
     assert len(mite) == len(load_mites()[1]) == 70
     ca = co.CA().fit(mite, constraints=env[["Substrate"]])
     assert ca.constraint_terms_["Substrate"][0] == "SubstrateSphagn2"
-    reordered = env["Substrate"].cat.reorder_categories(env["Substrate"].cat.categories[::-1]).cat.add_categories("Rock")
+    reordered = (
+        env["Substrate"].cat.reorder_categories(env["Substrate"].cat.categories[::-1]).cat.add_categories("Rock")
+    )
     other = co.CA().fit(mite, constraints=reordered.to_frame())
     assert other.constraint_terms_["Substrate"][0] == "SubstrateBarepeat"  # after Interface, the first one
     assert_near(other.pics_, ca.pics_)

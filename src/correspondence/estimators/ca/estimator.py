@@ -27,8 +27,8 @@ from correspondence.estimators.ca.axes import AnalysedTable
 from correspondence.estimators.ca.constrained.explaining import (
     TableExplainer,
     drop_missing_rows,
-    refuse_variables,
     read_table_variables,
+    refuse_variables,
 )
 from correspondence.estimators.ca.independence import Chi2Test, assess_independence
 from correspondence.estimators.ca.ordered import (
@@ -463,7 +463,7 @@ class CA(TableExplainer, ResponseAnalyser, Estimator):
         Returns
         -------
         ndarray of shape (n, d)
-            The same as ``fit(X, y).transform(X)``; with constraints or conditions, the standard coordinates of the rows.
+            As of ``fit(X, y).transform(X)``; with constraints or conditions, the standard coordinates of the rows.
         """
         if fit_params.get("constraints") is None and fit_params.get("given") is None:
             return super().fit_transform(X, y, **fit_params)

@@ -144,8 +144,8 @@ class PointPlacer:
         check_is_fitted(self)
         if getattr(self, "_explained", None) is not None:
             raise ValueError(
-                "bootstrap draws single counts, but after a fit with constraints or conditions the rows are what varies. "
-                "Hold them out with co.crossfit(est, table, constraints=...), or test the constraints with est.anova()."
+                "bootstrap draws single counts, but with constraints or conditions it is the rows that vary. Hold "
+                "rows out with co.crossfit(est, table, constraints=...), or test the constraints with est.anova()."
             )
         return bootstrap_points(self, n_resamples, n_components, n, align, random_state, progress)
 
