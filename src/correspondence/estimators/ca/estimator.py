@@ -400,12 +400,14 @@ class CA(TableExplainer, ResponseAnalyser, Estimator):
         F, G = np.nan_to_num(d.f(table.rows), nan=0.0), np.nan_to_num(d.g(table.columns), nan=0.0)
         return score_pairs(F, G, d.correlations, table.counts, warn=True)
 
-    def score(self, X: Any, Y: Any = None, sample_weight: Any = None) -> float:
+    def score(
+        self, X: Any, Y: Any = None, sample_weight: Any = None, *, constraints: Any = None, given: Any = None
+    ) -> float:
         """Return the dependence that the functions prove on the given pairs: `captured`, or `tau` with a response.
 
         Parameters
         ----------
-        X, Y, sample_weight : array-like
+        X, Y, sample_weight, constraints, given : array-like
             These are the arguments of `evaluate`.
 
         Returns
@@ -414,7 +416,7 @@ class CA(TableExplainer, ResponseAnalyser, Estimator):
             It is negative if the functions predict worse than no dependence at all.
         """
         with warnings.catch_warnings(action="ignore", category=UncertainInterval):  # no interval is returned
-            found = self.evaluate(X, Y, sample_weight)
+            found = self.evaluate(X, Y, sample_weight, constraints=constraints, given=given)
         return float(found.captured if self._find_response() is None else found.tau)
 
     def _read_evaluation_table(self, X: Any, Y: Any, sample_weight: Any) -> Table:
@@ -433,38 +435,8 @@ class CA(TableExplainer, ResponseAnalyser, Estimator):
             raise ValueError(f"X must have the shape {self.table_.shape} of the fit, got {table.shape}.")
         return replace(table, rows=self.table_.rows, columns=self.table_.columns)
 
-    def score(
-        self, X: Any, Y: Any = None, sample_weight: Any = None, *, constraints: Any = None, given: Any = None
-    ) -> float:
-        """Return the dependence that the functions prove on the given pairs, or rows: ``evaluate(...).captured``.
-
-        Parameters
-        ----------
-        X, Y, sample_weight, constraints, given : array-like or frame
-            These are the arguments of `evaluate`.
-
-        Returns
-        -------
-        float
-            In the population at most chi2(X; Y), and negative if the functions predict worse than no dependence at all.
-        """
-        if constraints is None and given is None:
-            return super().score(X, Y, sample_weight)
-        return self.evaluate(X, Y, sample_weight, constraints=constraints, given=given).captured
-
     def fit_transform(self, X: Any, y: Any = None, **fit_params: Any) -> Any:
-        """Fit, and return the functions of the rows, or of the labels of the pairs.
-
-        Parameters
-        ----------
-        X, y, **fit_params
-            These are the arguments of `fit`.
-
-        Returns
-        -------
-        ndarray of shape (n, d)
-            As of ``fit(X, y).transform(X)``; with constraints or conditions, the standard coordinates of the rows.
-        """
+        """Fit, with the arguments of `fit`, and return the functions of the rows, or of the labels of the pairs."""
         if fit_params.get("constraints") is None and fit_params.get("given") is None:
             return super().fit_transform(X, y, **fit_params)
         return self.fit(X, y, **fit_params).rows_.standard
