@@ -10,13 +10,17 @@ import numpy as np
 
 from correspondence._util.arguments import as_frame, to_array
 from correspondence._util.labels import as_labels
-from correspondence._util.text import list_names
+from correspondence._util.text import list_names, short_repr
 from correspondence.data.table import to_frame
 
 __all__ = ["align_row_variables", "as_frame_of_columns", "read_row_variables"]
 
+MIN_SHARE_OF_LABELS = 0.5  # of the rows of the fit: a column of texts that has more of their labels is one of labels
 
-def read_row_variables(values: Any, argument: str, rows: np.ndarray) -> list[tuple[Any, Any]]:
+
+def read_row_variables(
+    values: Any, argument: str, rows: np.ndarray, *, have_positions: bool = True
+) -> list[tuple[Any, Any]]:
     """List the columns of variables of the rows, by name, with their values in the order of the rows of the fit.
 
     Rows of a frame are found by its index (pandas), or by its first column if that holds the labels of the rows, and
@@ -30,12 +34,22 @@ def read_row_variables(values: Any, argument: str, rows: np.ndarray) -> list[tup
         Errors call the variables so.
     rows : ndarray of shape (n,)
         The labels of the rows of the fit.
+    have_positions : bool
+        Whether rows may be found by their positions.
     """
+    if isinstance(values, str):
+        advice = f'Choose columns of a frame: {argument}=frame[["first", "second"]].'
+        raise ValueError(f"{argument} must be the values of variables, got {short_repr(values)}. {advice}")
     frame = as_frame_of_columns(values, argument)
+    labels, first = (None, 0) if frame is None else _find_row_labels(frame, rows)
+    if labels is None and not have_positions:
+        raise ValueError(
+            f"{argument} must say which label of X each row belongs to, because pairs of labels are counted first. "
+            f"Give a frame with one row for each of the {len(rows)} labels, which its index or first column holds."
+        )
     if frame is None:
         return _read_array_columns(values, argument, rows)
     names = frame.columns
-    labels, first = _find_row_labels(frame, rows)
     order = np.arange(len(frame)) if labels is None else _match_rows(labels, rows, argument)
     _check_number_of_rows(len(order), argument, rows)
     taken = frame[order.tolist()]
@@ -67,11 +81,23 @@ def align_row_variables(values: Any, argument: str, rows: np.ndarray) -> Any:
 def as_frame_of_columns(values: Any, argument: str) -> nw.DataFrame | None:
     """Return a frame, a series or a dictionary of columns as a frame, and None for anything else."""
     if isinstance(values, Mapping):
-        values = to_frame({str(name): column for name, column in values.items()})
+        values = _join_columns({str(name): column for name, column in values.items()}, argument)
     series = nw.from_native(values, series_only=True, pass_through=True)
     if isinstance(series, nw.Series):
         return series.alias(str(series.name or argument)).to_frame()
     return as_frame(values, argument)
+
+
+def _join_columns(columns: dict[str, Any], argument: str) -> Any:
+    """Make a frame of columns; pandas finds the rows of its series by their index."""
+    series = (nw.from_native(column, series_only=True, pass_through=True) for column in columns.values())
+    of_pandas = next((one for one in series if isinstance(one, nw.Series) and one.implementation.is_pandas()), None)
+    if of_pandas is None:
+        return to_frame(columns)
+    try:
+        return of_pandas.implementation.to_native_namespace().DataFrame(columns)
+    except ValueError as error:
+        raise ValueError(f"{argument} must have columns of the same rows: {error}.") from None
 
 
 def _read_array_columns(values: Any, argument: str, rows: np.ndarray) -> list[tuple[Any, Any]]:
@@ -85,12 +111,26 @@ def _read_array_columns(values: Any, argument: str, rows: np.ndarray) -> list[tu
 def _find_row_labels(frame: nw.DataFrame, rows: np.ndarray) -> tuple[list[Any] | None, int]:
     """Find the labels of the rows in a frame, and the first column after them."""
     known, index = set(rows.tolist()), nw.maybe_get_index(frame)
-    if index is not None and (set(index) == known or getattr(index, "dtype", np.dtype(object)).kind not in "iu"):
+    if index is not None and (set(index) == known or not (_is_numbering(known) or _only_numbers(index, known))):
         return list(index), 0
     # Numbers in the first column may be measurements that happen to be equal to labels.
-    if frame.shape[1] > 1 and not frame[:, 0].dtype.is_numeric() and set(frame[:, 0].to_list()) == known:
-        return frame[:, 0].to_list(), 1
+    if frame.shape[1] > 1 and not frame[:, 0].dtype.is_numeric():
+        found = frame[:, 0].to_list()
+        n_known = len(known.intersection(found))
+        if n_known == len(known) or (len(set(found)) == len(found) and n_known > MIN_SHARE_OF_LABELS * len(known)):
+            return found, 1
     return None, 0
+
+
+def _is_numbering(labels: set[Any]) -> bool:
+    """Tell whether labels are no names, but the positions of rows."""
+    return labels == set(range(len(labels)))
+
+
+def _only_numbers(index: Any, known: set[Any]) -> bool:
+    """Tell whether an index only numbers the rows, which have other names."""
+    has_whole_numbers = getattr(index, "dtype", np.dtype(object)).kind in "iu"
+    return has_whole_numbers and (_is_numbering(set(index)) or not all(isinstance(label, int) for label in known))
 
 
 def _match_rows(labels: list[Any], rows: np.ndarray, argument: str) -> np.ndarray:
@@ -102,6 +142,9 @@ def _match_rows(labels: list[Any], rows: np.ndarray, argument: str) -> np.ndarra
     if missing or extra or len(position) < len(found):
         trouble = f"lacks {list_names(missing)}" if missing else f"has also {list_names(sorted(extra, key=str))}"
         trouble = trouble if missing or extra else "has some more than once"
+        if {str(label) for label in missing} & {str(label) for label in extra}:
+            own, fitted = type(next(iter(extra))).__name__, type(missing[0]).__name__
+            trouble += f"; its labels are {own}, those of the fit {fitted}"
         raise ValueError(f"{argument} must have each row of the fit once, but {trouble}.")
     return np.array([position[label] for label in known])
 

@@ -146,6 +146,11 @@ def _describe_table(
     ca: Any, X: Any, Y: Any, held_out: Any, chosen: list[int], alpha: float, adjustment: str
 ) -> ScoresDescription:
     """List the rows and columns of a table by their coordinates, and test variables of them."""
+    if getattr(ca, "_explained", None) is not None:
+        raise ValueError(
+            "est must be an analysis without constraints, got one with some: they go with its axes by construction. "
+            'See est.scores("bp") and est.scores("cn"), test with est.anova(), and read the page of co.explore(est).'
+        )
     if held_out is not None:
         raise ValueError(
             "held_out must be None for a table, whose pairs are not known one by one. Fit CA to two columns of labels."

@@ -174,6 +174,7 @@ def read_pairs(est: Any, X: Any, Y: Any, groups: Any = None) -> tuple[Any, Any]:
     check_in_memory(X)
     if Y is not None:
         return X, Y
+    check_without_constraints(est)
     if not getattr(est, "_takes_tables", False):
         raise ValueError(
             f"Y is missing: {type(est).__name__} needs pairs (x, y). Only CA takes a table of counts alone."
@@ -194,6 +195,15 @@ def check_estimator(est: Any) -> None:
         raise ValueError(
             f"est must treat both variables alike, got response={response!r}. Fit it and evaluate it on other pairs, "
             "or leave the response out."
+        )
+
+
+def check_without_constraints(est: Any) -> None:
+    """Raise an error for an estimator that was fitted with constraints, which a fit to pairs would forget."""
+    if getattr(est, "_explained", None) is not None:
+        raise ValueError(
+            "est must be one without constraints, got a fit with some, which a fit to pairs would forget. "
+            'Test it with est.anova(by="axis"), or hold rows out with co.crossfit(est, table, constraints=...).'
         )
 
 

@@ -28,6 +28,7 @@ from correspondence.estimators.ca.constrained.explaining import (
     TableExplainer,
     drop_missing_rows,
     read_table_variables,
+    refuse_variables,
 )
 from correspondence.estimators.ca.independence import Chi2Test, assess_independence
 from correspondence.estimators.ca.ordered import (
@@ -165,7 +166,7 @@ class CA(TableExplainer, ResponseAnalyser, Estimator):
         "handle_unknown": ("error", "nan", "missing"),
         "regularization": (None, "auto", Real(0)),
         "missing": (*MISSING_POLICIES, "impute"),
-        "constraints": ("linear", "smooth"),
+        "constraints": ("linear", "smooth", refuse_variables),
         "ordered": check_ordered,
         "response": (None, "rows", "columns"),
     }
@@ -252,7 +253,7 @@ class CA(TableExplainer, ResponseAnalyser, Estimator):
         check_parameters(self)
         if self.response is not None:
             check_response_alone(self, constraints, given)
-        for name in ("n_axes_imputed_", "imputing_errors_"):  # of an earlier fit
+        for name in ("n_axes_imputed_", "imputing_errors_", "bends_", "unconstrained_"):  # of an earlier fit
             self.__dict__.pop(name, None)
         X = open_table_source(X)
         data = X, Y  # as they declare the order of their labels
@@ -273,7 +274,7 @@ class CA(TableExplainer, ResponseAnalyser, Estimator):
         is_explained = constraints is not None or given is not None
         if is_explained:
             constraints, given = (
-                read_table_variables(values, name, table)
+                read_table_variables(values, name, table, self._from_pairs)
                 for values, name in ((constraints, "constraints"), (given, "given"))
             )
             takes_part = drop_missing_rows(self.missing, [*constraints, *given], table.shape[0])
@@ -283,7 +284,7 @@ class CA(TableExplainer, ResponseAnalyser, Estimator):
         self.table_ = weigh_table(table, row_weights, column_weights)
         rows = TableSide.from_table(self.table_, "rows", row_weights, self.subset_rows)
         columns = TableSide.from_table(self.table_, "columns", column_weights, self.subset_columns)
-        warn_of_dropped_labels(rows, columns)
+        warn_of_dropped_labels(rows, columns, None if not is_explained else ~takes_part)
         self._analysed = AnalysedTable(self.table_, rows, columns)
         self._explained = None
         self.ordered_: dict[str, list[Any]] = {}
@@ -414,12 +415,14 @@ class CA(TableExplainer, ResponseAnalyser, Estimator):
         F, G = np.nan_to_num(d.f(table.rows), nan=0.0), np.nan_to_num(d.g(table.columns), nan=0.0)
         return score_pairs(F, G, d.correlations, table.counts, warn=True)
 
-    def score(self, X: Any, Y: Any = None, sample_weight: Any = None) -> float:
+    def score(
+        self, X: Any, Y: Any = None, sample_weight: Any = None, *, constraints: Any = None, given: Any = None
+    ) -> float:
         """Return the dependence that the functions prove on the given pairs: `captured`, or `tau` with a response.
 
         Parameters
         ----------
-        X, Y, sample_weight : array-like
+        X, Y, sample_weight, constraints, given : array-like
             These are the arguments of `evaluate`.
 
         Returns
@@ -428,8 +431,14 @@ class CA(TableExplainer, ResponseAnalyser, Estimator):
             It is negative if the functions predict worse than no dependence at all.
         """
         with warnings.catch_warnings(action="ignore", category=UncertainInterval):  # no interval is returned
-            found = self.evaluate(X, Y, sample_weight)
+            found = self.evaluate(X, Y, sample_weight, constraints=constraints, given=given)
         return float(found.captured if self._find_response() is None else found.tau)
+
+    def fit_transform(self, X: Any, y: Any = None, **fit_params: Any) -> Any:
+        """Fit, with the arguments of `fit`, and return the functions of the rows, or of the labels of the pairs."""
+        if fit_params.get("constraints") is None and fit_params.get("given") is None:
+            return super().fit_transform(X, y, **fit_params)
+        return self.fit(X, y, **fit_params).rows_.standard
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -142,9 +142,20 @@ class PointPlacer:
         Bootstrap of 13 rows and 4 columns on 2 axes, 50 resamples
         """
         check_is_fitted(self)
+        if getattr(self, "_explained", None) is not None:
+            raise ValueError(
+                "bootstrap draws single counts, but with constraints or conditions it is the rows that vary. Hold "
+                "rows out with co.crossfit(est, table, constraints=...), or test the constraints with est.anova()."
+            )
         return bootstrap_points(self, n_resamples, n_components, n, align, random_state, progress)
 
     def _place_rows(self, rows: Any, name: str) -> Points:
+        explained = getattr(self, "_explained", None)
+        if explained is not None and explained.given.terms:
+            raise ValueError(
+                f"{name} cannot be placed after a fit with conditions, because the place of a row depends on its "
+                "conditions too. Use transform(constraints, given=conditions)."
+            )
         table = as_table(rows, name, positive=False)
         return warn_of_empty_points(
             self._analysed.columns.place_labels(table, self.columns_, name, self._to_rows), name

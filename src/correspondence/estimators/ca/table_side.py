@@ -179,12 +179,15 @@ class TableSide:
         return (profiles.tocsr() if sp.issparse(profiles) else profiles)[:, self.kept], total
 
 
-def warn_of_dropped_labels(rows: TableSide, columns: TableSide) -> None:
-    """Warn of labels without a count, which take no part."""
+def warn_of_dropped_labels(rows: TableSide, columns: TableSide, known_rows: np.ndarray | None = None) -> None:
+    """Warn of labels without a count, which take no part, except for rows of which the user knows."""
+    empty = {"rows": rows.mass == 0, "columns": columns.mass == 0}
+    if known_rows is not None:
+        empty["rows"] = empty["rows"] & ~known_rows
     dropped = [
-        f"{side.name} {list_names(side.labels[side.mass == 0].tolist())}"
+        f"{side.name} {list_names(side.labels[empty[side.name]].tolist())}"
         for side in (rows, columns)
-        if len(side.occurring_positions) < len(side.labels)
+        if empty[side.name].any()
     ]
     if dropped:
         message = f"Left out, because all their counts are zero: {'; '.join(dropped)}."

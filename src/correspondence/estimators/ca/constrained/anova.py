@@ -37,7 +37,8 @@ class ConstraintTester:
     def adjusted_r2_(self) -> float:
         """Share of the inertia that the constraints explain, less what they would explain by chance.
 
-        It is the adjusted R2 of vegan, with the exact mean over all permutations where vegan draws some.
+        It is the adjusted R2 of vegan, with the exact mean over all permutations where vegan draws some; NaN if
+        conditions and constraints fit everything.
         """
         return adjust_share(_make_tested_model(self._require_constraints("adjusted_r2_")))
 
@@ -220,7 +221,8 @@ def adjust_share(model: TestedModel) -> float:
     """Adjust the share of the inertia that the constraints explain for what they would explain by chance.
 
     This is the adjusted R2 of vegan, with the exact mean over all permutations instead of a simulated one. In a
-    partial analysis it is that of conditions and constraints together, less that of the conditions.
+    partial analysis it is that of conditions and constraints together, less that of the conditions. NaN if nothing
+    is left.
 
     Examples
     --------
@@ -232,6 +234,8 @@ def adjust_share(model: TestedModel) -> float:
     True
     """
     ends = (model.directions.shape[1], model.n_before)
+    if not model.left_inertia:
+        return np.nan  # a model that fits everything explains as much by chance
     both, given = (_adjust_one(model, end) for end in ends)
     return both - given
 

@@ -89,17 +89,23 @@ def read_variables(columns: Sequence[tuple[Any, Any]], argument: str) -> list[Ro
         is_series = isinstance(column, nw.Series)
         values = read_series(column, where, name) if is_series else read_array_column(column, where)
         kind = decide_column_kind(name, summarise_column(values), len(values), is_alone=False, linear=True)
-        if kind.kind in ("number", "date", "duration"):
+        if kind.kind in ("number", "date", "duration") or (kind.kind == "constant" and _are_numbers(values)):
             numbers = to_numbers(values if kind.reader is None else kind.reader(values))
             found.append(RowVariable(name, numbers, None, kind.reader))
-        elif kind.kind in ("label", "boolean"):
+        elif kind.kind in ("label", "boolean", "constant"):
             found.append(RowVariable(name, None, _order_levels(column, list_answers(column, str(name)))))
-        elif kind.kind == "constant" or not len(values):
-            found.append(RowVariable(name, np.zeros(len(values)), None))
         else:
             unused[name] = kind.kind
     warn_of_unused_kinds(unused)
     return found
+
+
+def _are_numbers(values: Any) -> bool:
+    try:
+        to_numbers(values)
+    except (TypeError, ValueError):
+        return False
+    return True
 
 
 def _order_levels(column: Any, answers: Answers) -> Answers:
@@ -107,7 +113,7 @@ def _order_levels(column: Any, answers: Answers) -> Answers:
     is_pandas = isinstance(column, nw.Series) and column.implementation.is_pandas()
     if not is_pandas or column.dtype != nw.Categorical:
         return answers
-    place = {level: i for i, level in enumerate(column.cat.get_categories().to_list())}
+    place = {level: i for i, level in enumerate(column.to_native().cat.categories)}
     order = np.array(sorted(range(len(answers.different)), key=lambda i: place[answers.different[i]]), dtype=np.intp)
     inverse = np.append(np.argsort(order), MISSING_CODE).astype(np.int32)
     return Answers(inverse[answers.codes], answers.different[order], answers.is_ordered)

@@ -9,7 +9,7 @@ from typing import Any, NoReturn
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from correspondence._util.arguments import find_user_stacklevel, to_array
+from correspondence._util.arguments import find_user_stacklevel, is_number, to_array
 from correspondence._util.labels import to_object_array
 from correspondence._util.text import list_names, short_repr
 from correspondence._util.user_warnings import FewerComponents, LeftOut
@@ -33,9 +33,14 @@ from correspondence.results.ordination_scores import ResidualAxes, Scores
 from correspondence.results.partition import Partition
 from correspondence.results.points import Points
 
-__all__ = ["TableExplainer", "drop_missing_rows", "read_table_variables"]
+__all__ = ["TableExplainer", "drop_missing_rows", "read_table_variables", "refuse_variables"]
 
 MIN_ROWS_FOR_CURVES = 10  # with fewer, too little is held out to choose by
+CANNOT_BE_USED = {
+    "regularization": "Take n_components instead: the first axes hold most of what would hold again.",
+    "subset_rows": "Leave the other rows out of the table and of the constraints.",
+    "subset_columns": "Leave the other columns out of the table.",
+}
 
 
 class TableExplainer(ConstraintTester):
@@ -65,9 +70,9 @@ class TableExplainer(ConstraintTester):
 
     def _explain_table(self, constraints: list[RowVariable], given: list[RowVariable]) -> None:
         """Decompose what the constraints explain of the table, and what they do not."""
+        check_parameters_together(self)
         rows, columns = self._analysed.rows, self._analysed.columns
         explained = make_constrained_table(self._analysed, constraints, given, self.handle_unknown)
-        self.__dict__.pop("bends_", None)  # of an earlier fit
         if self.constraints == "smooth" and constraints:
             explained, self.bends_ = bend_constraints(
                 explained, self._analysed, constraints, self.handle_unknown, self.n_components
@@ -97,7 +102,7 @@ class TableExplainer(ConstraintTester):
         f = self._make_row_functions(axes) if constraints else replace_values(g, self.rows_)
         self.decomposition_ = Decomposition(axes.s**2, f, g, chi2=chi2, n=self.table_.total)
         self._statistic = float((explained.residuals**2).sum()) * self.table_.total
-        if not len(axes.s):
+        if not len(axes.s) and self.n_components != 0:
             message = "There are no components: the constraints explain nothing of the table."
             warnings.warn(message, FewerComponents, stacklevel=find_user_stacklevel())
 
@@ -183,9 +188,13 @@ class TableExplainer(ConstraintTester):
 
     def _evaluate_rows(self, X: Any, constraints: Any, given: Any) -> HeldOut:
         """Evaluate the functions of the constraints on rows of another table; unknown columns lie at the average."""
-        explained = self._require_constraints("evaluate")
-        if constraints is None or not explained.constraints.terms:
-            raise ValueError("constraints must be those of the rows of X, for a fit with constraints.")
+        if not self._is_explained():
+            if constraints is None and given is None:
+                raise ValueError("X cannot be evaluated after a fit with conditions alone. Fit with constraints.")
+            advice = "Fit with constraints, or leave them out."
+            raise ValueError(f"constraints and given must be None, because the fit had no constraints. {advice}")
+        if constraints is None:
+            raise ValueError("constraints must be those of the rows of X, because the fit had some, got None.")
         table = as_table(X)
         f: Any = replace_unknown(self.decomposition_.f, self.handle_unknown)
         env, z = (
@@ -316,15 +325,18 @@ def replace_values(functions: LabelFunctions, points: Points) -> LabelFunctions:
     return replace(functions, labels=points.labels, values=points.standard, mass=points.mass)
 
 
-def read_table_variables(values: Any, argument: str, table: Table) -> list[RowVariable]:
-    """Read constraints or conditions; none if they are None."""
-    return [] if values is None else read_variables(read_row_variables(values, argument, table.rows), argument)
+def read_table_variables(values: Any, argument: str, table: Table, from_pairs: bool) -> list[RowVariable]:
+    """Read constraints or conditions; none if they are None. Rows that were counted from pairs have no positions."""
+    if values is None:
+        return []
+    return read_variables(read_row_variables(values, argument, table.rows, have_positions=not from_pairs), argument)
 
 
 def drop_missing_rows(policy: str, variables: list[RowVariable], n: int) -> np.ndarray:
     """Find the rows that take part, as the parameter `missing` wants it."""
     is_missing = np.logical_or.reduce([np.zeros(n, dtype=bool), *(variable.is_missing for variable in variables)])
     if policy == "indicator" or not is_missing.any():
+        warn_of_means(variables)
         return np.ones(n, dtype=bool)
     names = list_names([variable.name for variable in variables if variable.is_missing.any()], 5)
     if policy != "drop":
@@ -339,6 +351,24 @@ def drop_missing_rows(policy: str, variables: list[RowVariable], n: int) -> np.n
     return ~is_missing
 
 
-def refuse_together(argument: str, value: Any, advice: str) -> NoReturn:
-    """Say that a parameter cannot be used with constraints."""
-    raise ValueError(f"{argument} must be None with constraints, got {short_repr(value)}. {advice}")
+def warn_of_means(variables: list[RowVariable]) -> None:
+    """Warn of missing numbers, which have no level of their own."""
+    names = [variable.name for variable in variables if variable.answers is None and variable.is_missing.any()]
+    if names:
+        text = f"Missing numbers of {list_names(names, 5)} count as the mean of the others."
+        advice = 'Choose missing="drop" to leave their rows out.'
+        warnings.warn(f"{text} {advice}", LeftOut, stacklevel=find_user_stacklevel())
+
+
+def refuse_variables(value: Any, name: str) -> NoReturn:
+    """Say that the parameter of the estimator is not the place for the variables themselves."""
+    advice = "" if isinstance(value, str) else " Give the variables to fit(table, constraints=...)."
+    raise ValueError(f'{name} must be "linear" or "smooth", got {short_repr(value)}.{advice}')
+
+
+def check_parameters_together(ca: Any) -> None:
+    """Raise an error for parameters that cannot be used with constraints or conditions."""
+    for name, advice in CANNOT_BE_USED.items():
+        value = getattr(ca, name)
+        if value is not None and not (is_number(value) and value == 0):
+            raise ValueError(f"{name} must be None with constraints or conditions, got {short_repr(value)}. {advice}")

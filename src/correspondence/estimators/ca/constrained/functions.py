@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from correspondence._util import files
+from correspondence._util.arguments import as_frame
 from correspondence._util.files import State
 from correspondence.core.column_features import ManyColumns
 from correspondence.core.functions import LinearFunctions, PrincipalFunctions
@@ -31,11 +32,20 @@ class PartialFunctions(PrincipalFunctions):
 
     def __call__(self, values: Any, given: Any = None) -> np.ndarray:  # noqa: D102
         if given is None:
-            raise ValueError("given must be the conditions of the rows, as in the fit, got None.")
+            given = self._find_conditions(values)
         F, G = self.constraints(values), self.given(given)
         if len(F) != len(G):
             raise ValueError(f"given must have a row for each of the {len(F)} rows of X, got {len(G)}.")
         return F + G
+
+    def _find_conditions(self, values: Any) -> Any:
+        """Return a frame if the conditions are among its columns."""
+        features, frame = self.given.features, as_frame(values, "X")
+        names = [column.name for column in features.columns] if isinstance(features, ManyColumns) else [None]
+        if frame is None or not {*names} <= {*frame.columns}:
+            advice = "Give them as given=, or as further columns of the frame X."
+            raise ValueError(f"given must be the conditions of the rows, as in the fit, got None. {advice}")
+        return values
 
     @property
     def width(self) -> int:  # noqa: D102
@@ -51,7 +61,7 @@ class PartialFunctions(PrincipalFunctions):
         return PartialFunctions(accept_unknown_levels(self.constraints), accept_unknown_levels(self.given))
 
     def evaluate_on_sample(self, h: Any, sample: Any = None) -> tuple[np.ndarray, np.ndarray, np.ndarray]:  # noqa: D102
-        raise ValueError("An expectation over the constraints needs their conditions: use f(X, given=...) yourself.")
+        raise ValueError("The expectation over the constraints is not known, because their distribution is not kept.")
 
     def state(self) -> State:  # noqa: D102
         states = {"constraints": self.constraints.state(), "given": self.given.state()}
