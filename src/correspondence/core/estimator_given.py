@@ -28,9 +28,8 @@ class GivenEstimator(PairsEstimator):
         """Return the pairs of a fit, without the given variables, and how functions are regressed on these."""
         if isinstance(X, Pairs):
             raise ValueError("given must be None with Pairs. Collect the pairs, and give X, Y and given.")
-        if Y is None:
-            self._check_pairs(X, Y)
         if given is not None:
+            self._check_pairs(X, Y)
             X, Y = put_beside_given(X, Y, given)
         X, Y, groups = treat_missing(self._missing_policy, X, Y, groups)
         n = self._check_pairs(X.values, Y.values)

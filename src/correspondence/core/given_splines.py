@@ -27,7 +27,8 @@ from correspondence.core.splines import AdditiveFunctions, SplineBasis, place_kn
 __all__ = ["SplineFeatures", "SplineRegression", "SplineResiduals", "find_smooth_functions", "regress_on_splines"]
 
 STRENGTHS = 10.0 ** np.arange(-8, 2.5, 0.5)
-MAX_KNOTS_OF_GIVEN = 16
+MAX_KNOTS_OF_GIVEN = 24
+MAX_KNOTS_TO_EXTREMES = 16
 MIN_KNOTS_OF_GIVEN = 4  # with fewer, functions of a column are linear
 ROWS_PER_KNOT = 5
 MAX_KNOTS_IN_ALL = 240
@@ -239,7 +240,8 @@ def make_basis(rows: np.ndarray, is_number: np.ndarray, *, reach_extremes: bool)
         If true, knots cover the whole range, so that parabolas are followed up to the last row, as a test needs it.
     """
     share = min(MAX_KNOTS_IN_ALL, len(rows) // ROWS_PER_KNOT) // max(1, int(is_number.sum()))
-    n_knots = min(MAX_KNOTS_OF_GIVEN, share) if share >= MIN_KNOTS_OF_GIVEN else 0
+    most = MAX_KNOTS_TO_EXTREMES if reach_extremes else MAX_KNOTS_OF_GIVEN
+    n_knots = min(most, share) if share >= MIN_KNOTS_OF_GIVEN else 0
     place = _spread_knots if reach_extremes else place_knots
     return SplineBasis(
         [place(z, n_knots) if number and n_knots else np.empty(0) for z, number in zip(rows.T, is_number, strict=True)]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import fields
 from functools import partial, reduce
 from operator import add
@@ -38,9 +38,11 @@ from correspondence.data.encoders.columns import MAX_DENSE_COLUMNS, Columns, cop
 from correspondence.data.pairs.pairs import Memory, Parts
 from correspondence.estimators.alternating import AlternatingExpectations, check_model
 from correspondence.estimators.cca import list_strengths
-from correspondence.estimators.left_additive import decompose_left_additive
+from correspondence.estimators.left_additive import decompose_left_additive, make_bounded_basis
 
 __all__ = ["ACE"]
+
+MakeBasis = Callable[[np.ndarray, np.ndarray, int | None], SplineBasis]
 
 
 class ACE(GivenEstimator):
@@ -65,7 +67,8 @@ class ACE(GivenEstimator):
         It learns E[f(X) | Y]. The default takes means over the labels of Y, or a copy of `x_regressor` if Y does not
         hold labels.
     n_knots : "auto" or int
-        The number of knots of the splines of each column; "auto" is 24, or fewer for many columns or few pairs.
+        The number of knots of the splines of each column; "auto" is 24, or fewer for many columns or few pairs, and at
+        most 12 once others are given.
     smoothing : "auto", float or array-like of shape (n_components,)
         The weight of the penalty on the third derivative is the same for all components, or one for each. "auto"
         chooses it by what a component adds on held-out folds.
@@ -206,7 +209,7 @@ class ACE(GivenEstimator):
                     "Sums of smooth functions are used; given_regressor says what regresses them on the given ones."
                 )
         pairs, conditions = self._take_given(X, Y, groups, given)
-        encoders, rows, bases, sums = self._sum_splines(pairs, conditions.groups)
+        encoders, rows, bases, sums = self._sum_splines(pairs, conditions.groups, make_bounded_basis)
         assert isinstance(rows, Memory)
         d, smoothing = decompose_left_additive(
             rows, encoders, bases, sums, conditions, self.n_components, self._smoothing_strengths
@@ -218,7 +221,7 @@ class ACE(GivenEstimator):
     def _solve_closed_form(
         self, pairs: Parts, y_sample: Any, groups: np.ndarray | None
     ) -> tuple[Decomposition, np.ndarray]:
-        encoders, rows, bases, sums = self._sum_splines(pairs, groups)
+        encoders, rows, bases, sums = self._sum_splines(pairs, groups, SplineBasis.for_columns)
         fit = solve_additive(sums, *bases, self.n_components, self._smoothing_strengths)
         moments, loadings = rows.sums(
             partial(_sum_function_moments, fit.f, fit.g), _add_parts, "functions", numbered=False
@@ -229,11 +232,14 @@ class ACE(GivenEstimator):
         return fix_signs(d, loadings.covariance @ d.g.weights, loadings.variance), fit.smoothing
 
     def _sum_splines(
-        self, pairs: Parts, groups: np.ndarray | None
+        self, pairs: Parts, groups: np.ndarray | None, make_basis: MakeBasis
     ) -> tuple[list[Columns], Parts, tuple[SplineBasis, SplineBasis], AdditiveSums]:
         """Encode the rows of both sides, and sum over splines of their columns."""
         surveys, encoders = survey_tables(pairs)
-        x_basis, y_basis = (self._make_spline_basis(*side) for side in zip(encoders, surveys, "XY", strict=True))
+        x_basis, y_basis = (
+            make_basis(to_dense(encoder.of_columns(survey.rows, name)), encoder.coordinates, self._given_knots)
+            for encoder, survey, name in zip(encoders, surveys, "XY", strict=True)
+        )
         bases = x_basis, y_basis
         rows = pairs.through(*(Encoded(*side) for side in zip("XY", encoders, strict=True)))
         sums = sum_columns(rows, bases, groups)
@@ -256,10 +262,6 @@ class ACE(GivenEstimator):
         x, y = (to_dense(encoder(values, name)) for encoder, values, name in zip(encoders, (X, Y), "XY", strict=True))
         additive = view_additive(x, y, encoders[0].coordinates, encoders[1].coordinates, self._given_knots)
         return [view for view in (view_whitened(x, y), additive) if view is not None]
-
-    def _make_spline_basis(self, encoder: Columns, survey: Survey, name: str) -> SplineBasis:
-        rows = to_dense(encoder.of_columns(survey.rows, name))
-        return SplineBasis.for_columns(rows, encoder.coordinates, self._given_knots)
 
     @property
     def _given_knots(self) -> int | None:

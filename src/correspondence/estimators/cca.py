@@ -21,7 +21,7 @@ from correspondence.core.estimator_given import GivenEstimator
 from correspondence.core.feature_maps import Encoded, fix_signs, iterate_blocks
 from correspondence.core.functions import FeatureMap, LinearFunctions
 from correspondence.core.given import check_regressor
-from correspondence.core.left_features import Conditions, LeftFeatures, warn_of_determined
+from correspondence.core.left_features import Conditions, LeftFeatures, decompose_left, find_left_directions, sum_left
 from correspondence.core.moments import Moments
 from correspondence.core.regularised import (
     PenalisedFit,
@@ -244,33 +244,29 @@ class CCA(GivenEstimator, PenalisedEstimator):
         known = describe_columns("X", x.encoder, pairs), describe_columns("Y", y.encoder, pairs)
         rows = pairs.through(x.map_rows_sparsely, y.map_rows_sparsely)
         bases = find_independent_bases(rows, known)
-        left = [conditions.leave_features(basis(side)) for basis, side in zip(bases, (rows.x, rows.y), strict=True)]
-        for basis, side, described in zip(bases, left, known, strict=True):
-            warn_of_determined(side, described.side, described.names if basis.matrix is None else [])
-        columns = [basis.columns @ side.directions for basis, side in zip(bases, left, strict=True)]
-        (A, B), strength, chi2 = self._fit_left(left, columns, conditions.groups)
-        f, g = LinearFunctions(bases[0].centre, A, x), LinearFunctions(bases[1].centre, B, y)
-        F, G = f.of_features(rows.x), g.of_features(rows.y)
-        d = conditions.decompose_functions(f, F, g, G, rows.y)
-        return replace(d, chi2=d.chi2 + chi2), strength
+        left = []
+        for basis, side, described in zip(bases, (rows.x, rows.y), known, strict=True):
+            F = basis(side)
+            found = find_left_directions(F, conditions.given)
+            found.warn_of_determined(described.side, described.names if basis.matrix is None else [])
+            left.append(conditions.leave_features(F, found.weights))
+        folds = sum_left(left, conditions.groups)
+        span, strength = self._fit_left_ridge(left, bases, folds)
+        make = [partial(make_column_functions, *side) for side in zip((x, y), bases, strict=True)]
+        columns = bases[1](rows.y) if sp.issparse(rows.y) else rows.y
+        return decompose_left(left, sum(folds, start=Moments()), self.n_components, span, make, columns), strength
 
-    def _fit_left(
-        self, left: list[LeftFeatures], columns: list[np.ndarray], groups: np.ndarray | None
-    ) -> tuple[tuple[np.ndarray, np.ndarray], np.ndarray, float]:
-        """Find the weights of the columns of both sides, the strengths of the ridge, and the PICs not kept."""
-        is_wide = min(side.n_left for side in left) < MIN_PAIRS_PER_COLUMN * sum(len(c) for c in columns)
+    def _fit_left_ridge(
+        self, left: list[LeftFeatures], bases: Bases, folds: list[Moments]
+    ) -> tuple[tuple[np.ndarray, np.ndarray] | None, np.ndarray]:
+        """Find what a ridge leaves of what is left, None for all, and its strength for each component."""
+        is_wide = min(side.n_left for side in left) < MIN_PAIRS_PER_COLUMN * sum(len(b.centre) for b in bases)
         ridge = list_strengths(self.regularization, "regularization", RIDGE_STRENGTHS if is_wide else (0.0,))
-        folds = compute_fold_moments(iterate_blocks(*(side.values for side in left)), groups)
-        if np.any(ridge) and all(side.width for side in left):
-            penalty = columns[0].T @ columns[0], columns[1].T @ columns[1]  # the squared weights of the columns
-            fit = fit_penalised(folds, penalty, self.n_components, ridge, is_rich=True)
-            if fit.strength.any():
-                return (columns[0] @ fit.A, columns[1] @ fit.B), fit.strength, 0.0
-        d, k = sum(folds, start=Moments()).decompose(), self.n_components
-        assert isinstance(d.f, LinearFunctions)
-        assert isinstance(d.g, LinearFunctions)
-        weights = columns[0] @ d.f.weights[:, :k], columns[1] @ d.g.weights[:, :k]
-        return weights, np.zeros(k), float(d.pics[k:].sum())
+        if not np.any(ridge) or not all(side.width for side in left):
+            return None, np.zeros(self.n_components)
+        x, y = (basis.columns @ side.directions for basis, side in zip(bases, left, strict=True))
+        fit = fit_penalised(folds, (x.T @ x, y.T @ y), self.n_components, ridge, is_rich=True)
+        return ((fit.A, fit.B) if fit.strength.any() else None), fit.strength
 
     def _make_test_views(self, X: Any, Y: Any) -> list[View]:
         pairs = Memory(X, Y, count_observations(X, "X"))
@@ -334,6 +330,11 @@ def find_bases(rows: Parts, known: tuple[Described, Described]) -> Bases:
             f"Pairs must be more than their columns, got {rows.layout.n} for {max(widths)} columns. Collect them first."
         )
     return Basis.make_identity(widths[0]), Basis.make_identity(widths[1])
+
+
+def make_column_functions(features: Encoded, basis: Basis, mean: np.ndarray, weights: np.ndarray) -> LinearFunctions:
+    """Make functions of columns, given the mean and weights of combinations of them."""
+    return LinearFunctions(*basis.on_columns(mean, weights), features)
 
 
 def find_independent_bases(rows: Memory, known: tuple[Described, Described]) -> Bases:
