@@ -227,7 +227,7 @@ def _fit_splines(
 def make_basis(rows: np.ndarray, is_number: np.ndarray, *, reach_extremes: bool) -> SplineBasis:
     """Place knots for each number.
 
-    By default functions are straight where a handful of rows are left, as those to be used on new rows must be: a cubic
+    Functions that are to be used on new rows must be straight where only a handful of rows are left: a cubic
     that ends at the last row follows it, and says anything of a row beyond it.
 
     Parameters
