@@ -22,7 +22,7 @@ import numpy as np
 
 from correspondence._util.files import State, strip_prefix
 from correspondence.core.penalised_coordinates import diagonalise_penalty
-from correspondence.core.splines import AdditiveFunctions, SplineBasis
+from correspondence.core.splines import AdditiveFunctions, SplineBasis, place_knots
 
 __all__ = ["SplineRegression", "SplineResiduals", "regress_on_splines"]
 
@@ -174,7 +174,7 @@ def _fit_splines(
     folds: list[tuple[np.ndarray, np.ndarray]] | None,
     is_rough: bool,
 ) -> _Fitted:
-    basis = make_basis(rows, is_number)
+    basis = make_basis(rows, is_number, reach_extremes=is_rough)
     B = basis(rows)
     mean, centre = B.mean(axis=0), F.mean(axis=0)
     B, centred = B - mean, F - centre
@@ -195,19 +195,31 @@ def _fit_splines(
     return _Fitted(SplineResiduals(regression, own, held_out, leverages), smoother)
 
 
-def make_basis(rows: np.ndarray, is_number: np.ndarray) -> SplineBasis:
-    """Place knots over the whole range of each number, so that parabolas are followed up to the last row."""
+def make_basis(rows: np.ndarray, is_number: np.ndarray, *, reach_extremes: bool = False) -> SplineBasis:
+    """Place knots for each number.
+
+    By default functions are straight where a handful of rows are left, as those to be used on new rows must be: a cubic
+    that ends at the last row follows it, and says anything of a row beyond it.
+
+    Parameters
+    ----------
+    rows : ndarray of shape (n, q)
+        The encoded rows of z.
+    is_number : ndarray of bool of shape (q,)
+        Functions of columns with true may bend.
+    reach_extremes : bool
+        If true, knots cover the whole range, so that parabolas are followed up to the last row, as a test needs it.
+    """
     share = min(MAX_KNOTS_IN_ALL, len(rows) // ROWS_PER_KNOT) // max(1, int(is_number.sum()))
     n_knots = min(MAX_KNOTS_OF_GIVEN, share) if share >= MIN_KNOTS_OF_GIVEN else 0
+    place = _spread_knots if reach_extremes else place_knots
     return SplineBasis(
-        [_place_knots(z, n_knots) if number else np.empty(0) for z, number in zip(rows.T, is_number, strict=True)]
+        [place(z, n_knots) if number and n_knots else np.empty(0) for z, number in zip(rows.T, is_number, strict=True)]
     )
 
 
-def _place_knots(z: np.ndarray, n_knots: int) -> np.ndarray:
+def _spread_knots(z: np.ndarray, n_knots: int) -> np.ndarray:
     distinct = np.unique(z)
-    if not n_knots or len(distinct) < 3:
-        return np.empty(0)
     return distinct if len(distinct) <= n_knots else np.linspace(distinct[0], distinct[-1], n_knots)
 
 
@@ -217,9 +229,9 @@ def penalise_features(basis: SplineBasis, rows: np.ndarray, B: np.ndarray) -> tu
     Where the features are too many for the rows, the ridge is the penalty.
     """
     n, width = B.shape
-    within = basis.indicate_intervals(rows)
-    counts = within.T @ within + np.eye(within.shape[1])
-    penalty = basis.third_derivatives.T @ (counts / n) @ basis.third_derivatives
+    # Column by column: the derivative of a sum would depend on which end of an index is called the upper one.
+    counts = basis.indicate_intervals(rows).sum(axis=0) + 1
+    penalty = basis.third_derivatives.T @ (counts[:, None] / n * basis.third_derivatives)
     widths = [len(knots) if len(knots) > 2 else 1 for knots in basis.knots]
     is_column = np.repeat([len(knots) < 3 for knots in basis.knots], widths)
     ridge = np.where(is_column, RIDGE_ROWS / n, 0.0)
