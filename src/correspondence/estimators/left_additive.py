@@ -19,7 +19,7 @@ from correspondence.data.pairs.pairs import Memory
 
 __all__ = ["decompose_left_additive", "make_bounded_basis"]
 
-SHARE_AT_ENDS, ROWS_AT_ENDS, MAX_SHARE_AT_ENDS = 0.02, 10, 0.1  # at each end, where functions are constant
+SHARE_AT_ENDS, ROWS_AT_ENDS, MAX_SHARE_AT_ENDS = 0.05, 10, 0.1  # at each end, where functions are constant
 MAX_KNOTS_GIVEN = 12
 
 
