@@ -190,3 +190,20 @@ def test_too_large_a_table_is_refused():
 
     with pytest.raises(ValueError, match="ordered"):
         _read_dense(Large())
+
+
+def test_a_side_without_ties_is_exactly_what_the_other_one_expects():
+    """To half of the digits is not enough: later axes avoid what is expected beyond the function itself."""
+    rng, n_seen = np.random.default_rng(0), 0
+    for _ in range(60):
+        i = rng.integers(0, 5, 80)
+        counts = np.zeros((5, 5))
+        np.add.at(counts, (i, np.clip(i + rng.integers(-3, 4, 80), 0, 4)), 1)
+        Q, r, c = standardise(counts + 0.1)
+        rows, columns = (OrderedSide(np.sqrt(m), np.arange(5)) for m in (r, c))
+        pair = find_monotone_pair(Q, rows, columns)
+        for own, image, root in ((pair.u, Q @ pair.v, rows.root), (pair.v, Q.T @ pair.u, columns.root)):
+            if np.abs(np.diff(own / root)).min() > 1e-6:
+                n_seen += 1
+                np.testing.assert_allclose(image, pair.correlation * own, atol=1e-12)
+    assert n_seen > 20

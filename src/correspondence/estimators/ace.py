@@ -18,9 +18,11 @@ from correspondence.core.estimator import MISSING_POLICIES, PairsEstimator, trea
 from correspondence.core.feature_maps import Additive, Encoded, Loadings, fix_signs, iterate_blocks, to_dense
 from correspondence.core.functions import LinearFunctions
 from correspondence.core.moments import Moments
+from correspondence.core.ordered_additive import decompose_in_order, is_in_order, solve_in_order
 from correspondence.core.regularised import check_strengths
 from correspondence.core.splines import (
     SMOOTHING_STRENGTHS,
+    AdditiveFit,
     AdditiveFunctions,
     AdditiveSums,
     SplineBasis,
@@ -32,7 +34,9 @@ from correspondence.data.encoders.choosing import encoders_for, survey_pairs
 from correspondence.data.encoders.columns import MAX_DENSE_COLUMNS, Columns, copy_for_expectations
 from correspondence.data.pairs.pairs import Memory, Parts
 from correspondence.estimators.alternating import AlternatingExpectations, check_model
+from correspondence.estimators.ca.ordered import check_no_order
 from correspondence.estimators.cca import list_strengths
+from correspondence.estimators.column_orders import check_column_orders, declares_column_order, read_column_orders
 
 __all__ = ["ACE"]
 
@@ -77,6 +81,12 @@ class ACE(PairsEstimator):
         label as a level of its own; "drop" leaves pairs with missing values out of the fit; "error" refuses them.
     handle_unknown : {"error", "missing"}
         In new data, a label that was not in the fit is an error, or is treated like a missing one.
+    ordered : "auto", None, list of names, or dict
+        The columns in which the first pair of functions rises or falls with an order: it is the best such pair, and
+        later ones, uncorrelated with it, may bend. "auto" takes the columns that declare an order: ordered categoricals
+        of pandas and Enums of polars. A list names columns of X or Y, also numbers and dates, in their own order; the
+        only column of a variable may be called "X" or "Y". A dict gives labels their levels, lowest first. Missing
+        values are free. With regressors, only None or "auto", which does nothing.
 
     Attributes
     ----------
@@ -113,6 +123,7 @@ class ACE(PairsEstimator):
         "random_state": SEED,
         "missing": MISSING_POLICIES,
         "handle_unknown": ("error", "missing"),
+        "ordered": check_column_orders,
     }
 
     def __init__(
@@ -129,6 +140,7 @@ class ACE(PairsEstimator):
         progress: bool | None = None,
         missing: str = "indicator",
         handle_unknown: str = "error",
+        ordered: Any = "auto",
     ) -> None:
         self.n_components = n_components
         self.x_regressor = x_regressor
@@ -141,6 +153,7 @@ class ACE(PairsEstimator):
         self.progress = progress
         self.missing = missing
         self.handle_unknown = handle_unknown
+        self.ordered = ordered
 
     def fit(self, X: Any, Y: Any = None, *, groups: Any = None) -> Self:
         """Find the most correlated functions of X and Y.
@@ -166,6 +179,7 @@ class ACE(PairsEstimator):
             self._set_decomposition(d, X)
             self.smoothing_ = smoothing
             return self
+        check_no_order(self.ordered, "regressors")
         if not isinstance(pairs, Memory):
             raise ValueError("X must not be Pairs if there are regressors. Collect the pairs first, and give X and Y.")
         regression = AlternatingExpectations(
@@ -190,17 +204,18 @@ class ACE(PairsEstimator):
             bases = x_basis.with_combinations(found.small[0]), y_basis.with_combinations(found.small[1])
             sums = sum_columns(rows, bases, groups)
         grid = list_strengths(self.smoothing, "smoothing", SMOOTHING_STRENGTHS)
+        orders = read_column_orders(self.ordered, pairs, encoders)
         fit = solve_additive(sums, *bases, self.n_components, grid)
-        moments, loadings = rows.sums(
-            partial(_sum_function_moments, fit.f, fit.g), _add_parts, "functions", numbered=False
-        )
-        x, y = (Additive(*side) for side in zip("XY", encoders, (fit.f, fit.g), strict=True))
-        d = moments.decompose(self.n_components, x_features=x, y_features=y, y_sample=y_sample)
-        assert isinstance(d.g, LinearFunctions)
-        return fix_signs(d, loadings.covariance @ d.g.weights, loadings.variance), fit.smoothing
+        decompose = partial(decompose_functions, rows, encoders, self.n_components, y_sample)
+        d = decompose(fit)
+        if orders is not None and not is_in_order(fit, d, orders):
+            fit = solve_in_order(sums, bases, orders, self.n_components, fit.smoothing, grid)
+            d = decompose(fit, in_order=True)
+        return d, fit.smoothing
 
     def _make_test_views(self, X: Any, Y: Any) -> list[View]:
-        if self.x_regressor is not None or self.y_regressor is not None:
+        has_order = declares_column_order(self.ordered, X, Y)
+        if self.x_regressor is not None or self.y_regressor is not None or has_order:
             return []
         _, encoders = survey_tables(Memory(X, Y, count_observations(X, "X")))
         x, y = (to_dense(encoder(values, name)) for encoder, values, name in zip(encoders, (X, Y), "XY", strict=True))
@@ -219,6 +234,24 @@ class ACE(PairsEstimator):
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = self.x_regressor is not None
         return tags
+
+
+def decompose_functions(
+    rows: Parts,
+    encoders: list[Columns],
+    n_components: int,
+    y_sample: Any,
+    fit: AdditiveFit,
+    *,
+    in_order: bool = False,
+) -> Decomposition:
+    """Decompose the moments of additive functions on the rows; if they are in order, the first pair stays as it is."""
+    moments, loadings = rows.sums(partial(_sum_function_moments, fit.f, fit.g), _add_parts, "functions", numbered=False)
+    x, y = (Additive(*side) for side in zip("XY", encoders, (fit.f, fit.g), strict=True))
+    decompose = partial(decompose_in_order, moments) if in_order else moments.decompose
+    d = decompose(n_components, x_features=x, y_features=y, y_sample=y_sample)
+    assert isinstance(d.g, LinearFunctions)
+    return fix_signs(d, loadings.covariance @ d.g.weights, loadings.variance)
 
 
 def sum_columns(rows: Parts, bases: tuple[SplineBasis, SplineBasis], groups: np.ndarray | None) -> AdditiveSums:
