@@ -16,6 +16,7 @@ from correspondence._util.files import new_file
 from correspondence._util.progress import ProgressArgument
 from correspondence._util.text import list_names, one_line
 from correspondence.app.analyze.files import (
+    CONSTRAINTS_FORMAT,
     MODEL_FILE,
     SUMMARY_FILE,
     SUMMARY_FORMAT,
@@ -106,6 +107,9 @@ def attach_summary(d: Decomposition, path: Path) -> LoadedModel:
     if known["format"] == SURVEY_FORMAT:
         why = f"MODEL must be an analysis of two variables, but {path.parent} is one of all columns. "
         raise ValueError(f"{why}In Python, co.load(the model).f(frame) gives the scores of rows.")
+    if known["format"] == CONSTRAINTS_FORMAT:
+        why = f"MODEL must be an analysis of two variables, but {path.parent} is one with constraints. "
+        raise ValueError(f"{why}In Python, co.load(the model).f(constraints) gives the scores of rows.")
     return LoadedModel(d)
 
 
