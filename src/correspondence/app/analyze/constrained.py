@@ -141,7 +141,10 @@ def read_row_facts(request: Request, rows: Sequence[Any]) -> RowFacts:
     names = list(request.explained_by) or [name for name in known if name not in (*request.given, *groups)]
     if not names:
         raise ValueError(f"--constraints: no column of {path} is left to explain the table. Name fewer in --given.")
-    frame = as_label_texts(frame, request.labels)
+    labels = as_label_texts(frame, request.labels)
+    frame = labels.with_columns(
+        labels[name].cast(nw.Categorical) for name in request.labels
+    )  # not read as numbers again
 
     def select(wanted: Sequence[str]) -> Any:
         return frame.select([*([key] if key else []), *wanted]).to_native() if wanted else None

@@ -38,6 +38,7 @@ __all__ = [
     "CONSTRAINTS_FORMAT",
     "HISTORY_FILE",
     "MODEL_FILE",
+    "OTHER_FORMATS",
     "REPORT_FILE",
     "SUMMARY_FILE",
     "SUMMARY_FORMAT",
@@ -59,6 +60,7 @@ __all__ = [
 SUMMARY_FORMAT = "correspondence.analysis 1"
 SURVEY_FORMAT = "correspondence.survey 1"  # of all columns
 CONSTRAINTS_FORMAT = "correspondence.constraints 1"
+OTHER_FORMATS = {SURVEY_FORMAT: ("of all columns", "frame"), CONSTRAINTS_FORMAT: ("with constraints", "constraints")}
 REPORT_FILE, PICS_FILE, X_FILE, Y_FILE = "report.html", "pics.csv", "x.parquet", "y.parquet"
 X_CSV_FILE, Y_CSV_FILE, EXCEL_FILE = "x.csv", "y.csv", "coordinates.xlsx"
 MODEL_FILE, SUMMARY_FILE = "model.safetensors", "summary.json"
