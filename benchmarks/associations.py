@@ -5,6 +5,7 @@
     python benchmarks/associations.py --only wide            # 1,700 columns x 300 rows beside dython
     python benchmarks/associations.py --only power           # beside phik's significance, at equal level
     python benchmarks/associations.py --only level           # false discoveries on independent columns
+    python benchmarks/associations.py --only given           # level, power and time with other columns given
     python benchmarks/associations.py --only scale           # 20 M rows x 30 columns in Parquet, memory limited to 4 GB
 
 dython compares the columns of a subset of the 1,700; its time for all is that of a pair times their number, since it
@@ -26,6 +27,7 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+from scipy import stats
 
 import correspondence as co
 
@@ -197,6 +199,126 @@ def measure_level(data_sets: int, sizes: list[int]) -> None:
         )
 
 
+# --- once others are given
+
+CAUSES = ("linear", "quadratic", "five", "label", "spread", "none")
+GIVEN_SIZES = (200, 1000)
+RARE_COLUMNS = ("yes 5 %", "also 5 %", "rare")
+
+
+def draw_cause(kind: str, n: int, rng: np.random.Generator) -> tuple[pd.DataFrame, np.ndarray]:
+    """Draw what is given, and what it adds to other columns."""
+    z = rng.normal(size=n)
+    if kind == "quadratic":
+        return pd.DataFrame({"z": z}), (z**2 - 1) / np.sqrt(2)
+    if kind == "five":
+        five = rng.normal(size=(n, 5))
+        return pd.DataFrame(five, columns=list("abcde")), five.sum(axis=1) / np.sqrt(5)
+    if kind == "label":
+        code = rng.choice(6, n, p=[0.3, 0.25, 0.2, 0.1, 0.1, 0.05])
+        return pd.DataFrame({"z": np.array(list("uvwxyz"), dtype=object)[code]}), np.array([-1.0, 0, 1, 2, -0.5, -2])[
+            code
+        ]
+    return pd.DataFrame({"z": z}), {"linear": z, "spread": 0.3 * z, "none": 0 * z}[kind]
+
+
+def cut_shares(values: np.ndarray, shares: list[float], labels: str) -> np.ndarray:
+    """Cut numbers into labels of given shares."""
+    edges = np.quantile(values, np.cumsum(shares)[:-1])
+    return np.array(list(labels), dtype=object)[np.searchsorted(edges, values)]
+
+
+def draw_given(kind: str, n: int, rng: np.random.Generator) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Draw columns of mixed kinds that are independent once a common cause is given, and the cause."""
+    given, cause = draw_cause(kind, n, rng)
+    spread = np.exp(0.7 * given["z"].to_numpy()) if kind == "spread" else 1.0
+
+    def follow(strength: float) -> np.ndarray:
+        return strength * cause + spread * rng.normal(size=n)
+
+    columns = {
+        "number": follow(1),
+        "weak": follow(0.5),
+        "strong": follow(2.5),
+        "skewed": np.exp(follow(1)),
+        "count": np.rint(2 * np.abs(follow(1))),
+        "yes 40 %": cut_shares(follow(1), [0.6, 0.4], "ny"),
+        "yes 5 %": cut_shares(follow(1), [0.95, 0.05], "ny"),
+        "also 5 %": cut_shares(follow(1), [0.95, 0.05], "ny"),
+        "three": cut_shares(follow(1), [0.3, 0.5, 0.2], "abc"),
+        "rare": cut_shares(follow(1), [0.6, 0.2, 0.1, 0.05, 0.05], "abcde"),
+    }
+    return pd.DataFrame(columns), given
+
+
+def measure_given_level(data_sets: int) -> None:
+    """Count small p-values of columns that are independent once a common cause is given."""
+    print(f"ten columns that are independent given z, {data_sets} tables each; p-values up to .05 (up to .01)")
+    print("  cause         rows  all pairs      pairs of rare answers  without given  any false discovery")
+    for kind in CAUSES:
+        for n in GIVEN_SIZES:
+            rng, found, rare, naive, any_found = np.random.default_rng(n), [], [], [], []
+            for _ in range(data_sets):
+                frame, given = draw_given(kind, n, rng)
+                a, b = (co.associations(frame, groups=None, given=own) for own in (given, None))
+                upper = np.triu_indices(len(a), 1)
+                is_rare = np.isin(a.columns, RARE_COLUMNS)
+                found.append(a.raw_pvalues[upper])
+                rare.append(a.raw_pvalues[upper][np.outer(is_rare, is_rare)[upper]])
+                naive.append(np.mean(b.raw_pvalues[np.triu_indices(len(b), 1)] <= ALPHA))
+                any_found.append(a.found.any())
+            p, q = np.concatenate(found), np.concatenate(rare)
+            print(
+                f"  {kind:<12} {n:>5}  {np.mean(p <= 0.05):.3f} ({np.mean(p <= 0.01):.3f})  {np.mean(q <= 0.05):.3f} "
+                f"({np.mean(q <= 0.01):.3f})          {np.mean(naive):.3f}          {np.mean(any_found):.3f}",
+                flush=True,
+            )
+
+
+def correlate_residuals(x: np.ndarray, y: np.ndarray, given: pd.DataFrame) -> float:
+    """Return the p-value of the partial correlation, with numbers as straight lines."""
+    Z = np.column_stack([np.ones(len(x)), pd.get_dummies(given, drop_first=True).to_numpy(dtype=float)])
+    left = [v - Z @ np.linalg.lstsq(Z, v, rcond=None)[0] for v in (x, y)]
+    r, freedom = np.corrcoef(left)[0, 1], len(x) - Z.shape[1] - 1
+    return float(2 * stats.t.sf(abs(r) * np.sqrt(freedom / (1 - r**2)), freedom))
+
+
+def compare_given_power(data_sets: int, n: int) -> None:
+    """Compare the power of the p-values with that of partial correlations, each at its own 5 % quantile."""
+    effects = {
+        "linear": lambda e: 0.25 * e,
+        "square": lambda e: 0.35 * (e**2 - 1),
+        "sign": lambda e: 0.3 * np.sign(e),
+    }
+    print(f"power at 5 % given z, {n} rows, {data_sets} data sets each")
+    for kind in ("linear", "quadratic", "five", "label"):
+        for name, effect in effects.items():
+            rng, own, other = np.random.default_rng(0), ([], []), ([], [])
+            for _ in range(data_sets):
+                given, cause = draw_cause(kind, n, rng)
+                e, noise = rng.normal(size=(2, n))
+                for k, extra in enumerate((effect(e), np.zeros(n))):
+                    x, y = cause + e, cause + extra + noise
+                    frame = pd.DataFrame({"x": x, "y": y})
+                    own[k].append(co.associations(frame, groups=None, given=given).raw_pvalues[0, 1])
+                    other[k].append(correlate_residuals(x, y, given))
+            power = [np.mean(np.array(a) <= np.quantile(b, ALPHA)) for a, b in (own, other)]
+            print(f"  cause {kind:<10} {name:<7} {power[0]:.3f}, partial correlation {power[1]:.3f}", flush=True)
+
+
+def compare_given_speed() -> None:
+    """Measure how long it takes, beside the same table with nothing given."""
+    frame = make_mixed(20_000, np.random.default_rng(0))
+    given = ["number 0", "number 1", "label 0"]
+    co.associations(frame[:200])
+    plain = measure(lambda: co.associations(frame, groups=None))
+    one, three = (measure(lambda own=own: co.associations(frame, groups=None, given=own)) for own in (given[:1], given))
+    print(
+        f"20 mixed columns x 20,000 rows: {plain:.2f} s; with one given {one:.2f} s ({one / plain:.1f} times), "
+        f"with three {three:.2f} s ({three / plain:.1f} times)"
+    )
+
+
 # --- a large file
 
 
@@ -235,7 +357,7 @@ def measure_scale(n: int) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--only", choices=["speed", "wide", "power", "level", "scale"])
+    parser.add_argument("--only", choices=["speed", "wide", "power", "level", "given", "scale"])
     parser.add_argument("--data-sets", type=int, default=200)
     parser.add_argument("--rows", type=int, default=20_000_000)
     options = parser.parse_args()
@@ -247,6 +369,11 @@ def main() -> None:
             compare_power(options.data_sets, n)
     if options.only in (None, "level"):
         measure_level(options.data_sets, [50, 200, 1000, 5000])
+    if options.only in (None, "given"):
+        with warnings.catch_warnings(action="ignore"):
+            compare_given_speed()
+            measure_given_level(options.data_sets)
+            compare_given_power(options.data_sets, 200)
     if options.only in (None, "wide"):
         compare_wide()
     if options.only == "scale":

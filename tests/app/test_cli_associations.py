@@ -68,9 +68,25 @@ def test_one_target_and_a_few_columns(people, tmp_path):
     assert [(row["x"], row["y"]) for row in summary["strongest"]] == [("height", "weight")]
 
 
+def test_given_columns_are_said_everywhere(people, tmp_path):
+    done = run(people, "--given", "size,club", "-o", tmp_path / "out")
+    assert done.exit_code == 0, done.output
+    assert "given size, club" in done.stdout.split("\n")[0]
+    assert "height goes with weight" in done.stdout
+    summary = json.loads((tmp_path / "out" / "summary.json").read_text())
+    assert summary["given"] == ["size", "club"]
+    assert "given size, club" in summary["sentences"][0]
+    assert not {"size", "club"} & {row["column"] for row in summary["columns"]}
+    assert set(pl.read_csv(tmp_path / "out" / "associations.csv")["given"]) == {"size, club"}
+    assert "given size, club" in (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [
+        (["--given", "hieght"], "hieght"),
+        (["--given", "height", "--target", "height"], "--target"),
+        (["--given", "height", "--x", "height,size"], "--given"),
         (["--target", "wieght"], "wieght"),
         (["--target", "person"], "target"),
         (["--x", "height"], "two columns"),

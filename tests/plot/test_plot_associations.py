@@ -155,3 +155,14 @@ def test_what_cannot_be_drawn_is_refused(a):
         plot.associations(a, max_bars=0)
     own = plt.subplots()[1]
     assert plot.associations(a, ax=own) is own
+
+
+@pytest.mark.parametrize("target", [None, "q0"])
+def test_the_title_says_what_is_given(target):
+    frame = make_table()
+    assert (
+        plot.associations(co.associations(frame, target, given=["q1", HOSTILE]))
+        .get_title(loc="left")
+        .startswith("Given q1")
+    )
+    assert plot.associations(co.associations(frame, target)).get_title(loc="left") == ""

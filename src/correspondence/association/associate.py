@@ -15,13 +15,10 @@ from correspondence._util.arguments import check_whole
 from correspondence._util.labels import to_object_array
 from correspondence._util.progress import make_progress_bar
 from correspondence._util.text import list_names, short_repr
+from correspondence.association.block_pairs import BlockPairs, WholePairs, make_left_pairs
 from correspondence.association.column_rows import MemoryRows, read_rows
-from correspondence.association.fold_products import EqualWidths, make_blocks
-from correspondence.association.held_out_pairs import PairScores, judge_pairs, whiten_block
-from correspondence.association.permutation_moments import compute_pvalues
-from correspondence.association.rare_cells import guard_rare_cells
+from correspondence.association.held_out_pairs import PairScores
 from correspondence.association.source_rows import SourceRows, read_source_rows
-from correspondence.association.tail_probabilities import compute_two_answer_pvalues, correct_tails
 from correspondence.data.copies import DUPLICATES, is_duplicates
 from correspondence.data.pairs.pairs import Pairs, is_source
 from correspondence.results.associations import Associations
@@ -36,6 +33,7 @@ def associations(
     frame: Any,
     target: Any = None,
     *,
+    given: Any = None,
     sample_weight: Any = None,
     cv: int = 5,
     groups: Any = DUPLICATES,
@@ -57,6 +55,11 @@ def associations(
         The columns. Files and lazy frames are read in batches, twice; rows in them that are copies are not noticed.
     target : name, optional
         Compare the other columns with this one only, instead of all pairs.
+    given : name, list of names, frame, dictionary of columns or array-like of shape (n, q), optional
+        What goes with what once these columns are known: names of columns of `frame`, which are then not compared
+        themselves, or other variables of the same rows. What they say of the features of each column is taken away by
+        regressions on smooth functions of them, on training rows as on held-out ones, and the p-values are those of
+        independence given them.
     sample_weight : array-like of shape (n,), optional
         The weights of the rows must be at least 0. Whole weights are repetitions; of others only the proportions count.
         They cannot be given with a source.
@@ -70,7 +73,7 @@ def associations(
         With "average" missing values say nothing: each pair is judged by the rows in which both are given. "indicator"
         makes missing values an answer of their own, for numbers beside the smooth functions, so that two columns also
         go together if they are missing together. "drop" leaves out rows with any missing value, and "error" refuses
-        them.
+        them. Rows in which a given column is missing are left out, unless missing values are an answer.
     alpha : float
         The share of false discoveries that is tolerated among the pairs said to go together.
     random_state : int
@@ -86,7 +89,8 @@ def associations(
     Warns
     -----
     LeftOut
-        If columns are left out (ids, constants, texts, lists), or rare labels share a level.
+        If columns are left out (ids, constants, texts, lists, and those that follow from what is given), rows in which
+        a given column is missing, or if rare labels share a level.
 
     Examples
     --------
@@ -103,18 +107,26 @@ def associations(
         raise ValueError(f"missing must be one of {', '.join(MISSING_POLICIES)}, got {short_repr(missing)}.")
     if isinstance(alpha, bool) or not isinstance(alpha, int | float) or not 0 < alpha < 1:
         raise ValueError(f"alpha must be between 0 and 1, got {short_repr(alpha)}.")
+    check_whole(cv, "cv", 2)
     rows: MemoryRows | SourceRows
     if is_source(frame):
-        check_source_options(frame, sample_weight, groups)
-        rows = read_source_rows(frame, check_whole(cv, "cv", 2), missing, random_state)
+        check_source_options(frame, given, sample_weight, groups)
+        rows = read_source_rows(frame, cv, missing, random_state)
     else:
-        rows = read_rows(frame, sample_weight, check_whole(cv, "cv", 2), groups, missing, random_state)
-    place = find_target(target, rows)
-    return _compare_columns(rows, target, place, float(alpha), progress)
+        rows = read_rows(frame, given, sample_weight, cv, groups, missing, random_state)
+    find_target(target, rows)
+    pairs: BlockPairs
+    if isinstance(rows, MemoryRows) and rows.given is not None:
+        rows, pairs = make_left_pairs(rows)
+    else:
+        pairs = WholePairs(rows)
+    return _compare_columns(rows, pairs, target, find_target(target, rows), float(alpha), progress)
 
 
-def check_source_options(frame: Any, sample_weight: Any, groups: Any) -> None:
+def check_source_options(frame: Any, given: Any, sample_weight: Any, groups: Any) -> None:
     """Check that nothing is given for the rows of a table that is not in memory."""
+    if given is not None:
+        raise ValueError("given must be None for a table that is not in memory. Read it, or a sample of it.")
     if sample_weight is not None or (isinstance(frame, Pairs) and frame.weights is not None):
         raise ValueError("sample_weight must be None for a table that is not in memory. Repeat rows, or read it.")
     if groups is not None and not is_duplicates(groups):
@@ -139,35 +151,38 @@ def find_target(target: Any, rows: MemoryRows | SourceRows) -> int | None:
         raise ValueError(f"target must be the name of a column, got {short_repr(target)}.")
     if target in names:
         return names.index(target)
+    if rows.given is not None and target in rows.given.inside:
+        raise ValueError(f"target must not be given as well, got {short_repr(target)}. Take it out of given.")
+    if rows.left_out.get(target) == "given":
+        raise ValueError(f"target must not follow from given, got {short_repr(target)}, of which nothing is left.")
     if target in rows.left_out:
         raise ValueError(f"target must be a column that can be compared, got {short_repr(target)}, which is left out.")
     raise ValueError(f"target must be a column of frame, got {short_repr(target)}. It has {list_names(names, 10)}.")
 
 
 def _compare_columns(
-    rows: MemoryRows | SourceRows, target: Any, place: int | None, alpha: float, progress: bool | None
+    rows: MemoryRows | SourceRows,
+    pairs: BlockPairs,
+    target: Any,
+    place: int | None,
+    alpha: float,
+    progress: bool | None,
 ) -> Associations:
     k = len(rows.columns)
     found = _Matrices.make_empty(k)
     n_pairs = rows.count_pairs()
     has_gap_answer = np.array([own.has_gap_answer(rows.missing) for own in rows.columns])
     scale, inflation = compare_gaps(n_pairs, rows.total_weight, has_gap_answer)
-    features = rows.features
-    everything = make_blocks(features, rows.counts)
-    sources = everything
-    if place is not None:
-        sources = [EqualWidths(np.array([place]), [features[place]], [rows.counts[place]], features[place].width)]
-    with make_progress_bar(len(sources) * len(everything), "pairs of columns", progress) as done:
-        for x, y in _pair_blocks(sources, everything):
-            products, own = rows.sum_products(x, y), np.ix_(x.columns, y.columns)
-            scaled = products * scale[own][None, :, None, :, None].astype(products.dtype)
-            found.set_scores(x, y, judge_pairs(scaled, whiten_block(x), whiten_block(y)))
-            found.set_pvalues(x, y, test_pairs(rows, products, x, y, inflation[own]))
+    sources = pairs.blocks if place is None else [pairs.take_column(place)]
+    with make_progress_bar(len(sources) * len(pairs.blocks), "pairs of columns", progress) as done:
+        for x, y in _pair_blocks(sources, pairs.blocks):
+            own = np.ix_(x.columns, y.columns)
+            found.set_figures(x.columns, y.columns, *pairs.compare(x, y, scale[own], inflation[own]))
             done.update()
     found.finish()
-    pairs = np.triu_indices(k, 1) if place is None else (np.delete(np.arange(k), place), np.full(k - 1, place))
+    tested = np.triu_indices(k, 1) if place is None else (np.delete(np.arange(k), place), np.full(k - 1, place))
     adjusted = np.full((k, k), np.nan)
-    adjusted[pairs] = false_discovery_control(found.pvalues[pairs])
+    adjusted[tested] = false_discovery_control(found.pvalues[tested])
     adjusted = np.fmax(adjusted, adjusted.T)
     return Associations(
         to_object_array([own.name for own in rows.columns]),
@@ -184,6 +199,7 @@ def _compare_columns(
         alpha,
         target,
         rows.notes,
+        () if rows.given is None else rows.given.names,
     )
 
 
@@ -222,31 +238,7 @@ def compare_gaps(n_pairs: np.ndarray, n: float, has_gap_answer: np.ndarray) -> t
     return np.where(known, np.sqrt(products) / safe, 0), np.where(known, safe * n / products, 1)
 
 
-def test_pairs(
-    rows: MemoryRows | SourceRows, products: np.ndarray, x: EqualWidths, y: EqualWidths, inflation: np.ndarray
-) -> np.ndarray:
-    """Compute the p-values of the pairs of columns of two blocks."""
-    test = rows.test
-    one, other = test.choose_block(x), test.choose_block(y)
-    covariances = test.compute_covariances(products, rows.n, one, other)
-    covariances = covariances / np.sqrt(inflation)[:, None, :, None]
-    statistics = np.einsum("iajb,ia,jb->ij", covariances**2, one.smoothness, other.smoothness, optimize=True)
-    sums = test.sums.take(x.columns[:, None]), test.sums.take(y.columns[None])
-    pvalues = correct_tails(compute_pvalues(statistics, test.n, *sums), one.smoothness, other.smoothness)
-    if test.n != int(test.n):
-        return pvalues
-
-    def test_again(statistic: float, i: int, j: int) -> float:
-        own = test.sums.take(x.columns[i]), test.sums.take(y.columns[j])
-        return float(compute_pvalues(np.array(statistic), test.n, *own))
-
-    pvalues = guard_rare_cells(pvalues, covariances, test.n, one, other, test_again)
-    (x_rows, x_signs), (y_rows, y_signs) = test.find_two_answers(one), test.find_two_answers(other)
-    correlations = covariances[:, 0, :, 0] * np.outer(x_signs, y_signs)
-    return compute_two_answer_pvalues(pvalues, correlations, int(test.n), x_rows, y_rows)
-
-
-def _pair_blocks(sources: Sequence[EqualWidths], everything: Sequence[EqualWidths]) -> Iterator[Any]:
+def _pair_blocks(sources: Sequence[Any], everything: Sequence[Any]) -> Iterator[Any]:
     """Yield each two blocks once."""
     for i, x in enumerate(sources):
         for y in everything[i:] if sources is everything else everything:
@@ -267,19 +259,16 @@ class _Matrices:
     def make_empty(cls, k: int) -> _Matrices:
         return cls(*(np.full((k, k), np.nan) for _ in range(5)))
 
-    def set_scores(self, x: EqualWidths, y: EqualWidths, scores: PairScores) -> None:
-        one, other = np.ix_(x.columns, y.columns), np.ix_(y.columns, x.columns)
+    def set_figures(self, x: np.ndarray, y: np.ndarray, scores: PairScores, pvalues: np.ndarray) -> None:
+        one, other = np.ix_(x, y), np.ix_(y, x)
         for matrix, own in (
             (self.correlations, scores.correlations),
             (self.captured, scores.captured),
             (self.training, scores.training),
+            (self.pvalues, pvalues),
         ):
             matrix[one], matrix[other] = own, own.T
         self.predicted[one], self.predicted[other] = scores.y_from_x, scores.x_from_y.T
-
-    def set_pvalues(self, x: EqualWidths, y: EqualWidths, pvalues: np.ndarray) -> None:
-        self.pvalues[np.ix_(x.columns, y.columns)] = pvalues
-        self.pvalues[np.ix_(y.columns, x.columns)] = pvalues.T
 
     def finish(self) -> None:
         """Give the diagonal its values, and pairs the same figure in both orders, to the last digit."""

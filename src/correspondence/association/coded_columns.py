@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -35,6 +35,7 @@ REASONS = {
     "text": "they are texts",
     "list": "they are lists",
     "many": "they have too many labels for a table that is not in memory",
+    "given": "they follow from what is given",
 }
 MAX_BINS = 256  # of numbers: ranks are then known to 0.2 % of the rows
 MIN_ROWS_PER_LEVEL = 5  # labels with fewer rows share a level; if that has fewer too, it counts as the average
@@ -99,7 +100,9 @@ class CodedColumn:
         return replace(self, codes=self.codes[rows])
 
 
-def code_columns(frame: Any, repetitions: np.ndarray | None = None) -> tuple[list[CodedColumn], dict[Any, str]]:
+def code_columns(
+    frame: Any, repetitions: np.ndarray | None = None, without: Collection[Any] = ()
+) -> tuple[list[CodedColumn], dict[Any, str]]:
     """Read the columns of a table in memory; say which are left out, and which labels share a level.
 
     Parameters
@@ -108,6 +111,8 @@ def code_columns(frame: Any, repetitions: np.ndarray | None = None) -> tuple[lis
         The table.
     repetitions : ndarray of shape (n,), optional
         How often each row occurs, for the decision which labels are rare.
+    without : collection
+        Columns with these names are not read.
 
     Returns
     -------
@@ -116,7 +121,7 @@ def code_columns(frame: Any, repetitions: np.ndarray | None = None) -> tuple[lis
     left_out : dict
         The name of each other column leads to its kind.
     """
-    columns = split_columns(frame, "frame")
+    columns = {key: column for key, column in split_columns(frame, "frame").items() if key not in without}
     coded: list[CodedColumn] = []
     left_out: dict[Any, str] = {}
     merged: dict[Any, int] = {}

@@ -15,6 +15,7 @@ from correspondence._util.text import list_names, short_repr
 from correspondence._util.user_warnings import CorrespondenceWarning, LeftOut
 from correspondence.association.coded_columns import CodedColumn, code_columns, warn_of_left_out
 from correspondence.association.fold_products import CodedRows, EqualWidths, deal_rows, sum_products
+from correspondence.association.given_columns import GivenColumns, read_given
 from correspondence.association.level_features import LevelFeatures
 from correspondence.association.permutation_moments import ColumnSums
 from correspondence.data.copies import Copies, is_duplicates, resolve_groups
@@ -48,8 +49,10 @@ class MemoryRows:
         The weights of the rows, which sum to as many rows as say as much without weights; 1 each by default.
     weight_unit : float
         The given weight of one of these rows.
-    firsts : ndarray of int, optional
-        The rows that count in tests: one of each group. All do by default.
+    groups : ndarray of int of shape (n,), optional
+        Rows of the same group are held out together, and one of them counts in tests; each row is one by default.
+    given : GivenColumns, optional
+        What is given in these rows.
     notes : tuple of str
         What was decided about the rows.
     """
@@ -61,8 +64,14 @@ class MemoryRows:
     missing: str
     weights: np.ndarray | None = None
     weight_unit: float = 1.0
-    firsts: np.ndarray | None = None
+    groups: np.ndarray | None = None
+    given: GivenColumns | None = None
     notes: tuple[str, ...] = ()
+
+    @cached_property
+    def firsts(self) -> np.ndarray | None:
+        """The rows that count in tests, one of each group; None if all do."""
+        return None if self.groups is None else Copies(self.groups).firsts
 
     @property
     def n(self) -> float:
@@ -122,7 +131,7 @@ class MemoryRows:
         columns = [own.take_rows(kept) for own in self.columns]
         weights = None if self.weights is None else scale_weights(self.weights[kept])
         parts = np.zeros(len(kept), dtype=int)
-        return replace(self, columns=columns, parts=parts, n_folds=1, weights=weights, firsts=None)
+        return replace(self, columns=columns, parts=parts, n_folds=1, weights=weights, groups=None)
 
     def count_pairs(self) -> np.ndarray:
         """Count the rows in which both columns of each pair are given."""
@@ -195,24 +204,23 @@ class PairTest:
         return rows, signs
 
 
-def read_rows(frame: Any, sample_weight: Any, cv: int, groups: Any, missing: str, random_state: int) -> MemoryRows:
+def read_rows(
+    frame: Any, given: Any, sample_weight: Any, cv: int, groups: Any, missing: str, random_state: int
+) -> MemoryRows:
     """Read a table in memory; see `associations` for the parameters."""
     n = count_observations(frame, "frame")
     if sample_weight is None and n < max(MIN_ROWS, 2 * cv):
         raise ValueError(f"frame must have at least {max(MIN_ROWS, 2 * cv)} rows for {cv} folds, got {n}.")
-    weights, unit = None if sample_weight is None else check_weights(sample_weight, n, "sample_weight"), 1.0
-    columns, left_out = code_columns(frame, weights if weights is not None and are_whole(weights) else None)
-    together, notes = read_groups(groups, frame, sample_weight)
+    weights = None if sample_weight is None else check_weights(sample_weight, n, "sample_weight")
+    known = None if given is None else read_given(given, frame)
+    inside: frozenset[Any] = frozenset() if known is None else known.inside
+    columns, left_out = code_columns(frame, weights if weights is not None and are_whole(weights) else None, inside)
+    together, notes = read_groups(groups, frame, None if known is None or inside else known.data, sample_weight)
     kept, more = select_rows(columns, missing, n)
-    if weights is not None:
-        if weights.sum() > MAX_TOTAL_WEIGHT:
-            raise ValueError(
-                f"sample_weight must sum to at most {MAX_TOTAL_WEIGHT:.0e}, got {weights.sum():.3g}. "
-                "Divide it by a constant."
-            )
-        kept = repeat_rows(kept[weights[kept] > 0], weights)
-        is_repeated = len(kept) and are_whole(weights[kept]) and weights.sum() <= MAX_REPEATED_ROWS
-        weights = None if is_repeated else weights[kept]
+    if known is not None:
+        kept, of_given = known.select_rows(kept, missing)
+        more = (*more, *of_given)
+    kept, weights = select_weighted(kept, weights)
     columns = [own.take_rows(kept) for own in columns]
     columns, left_out = leave_out_constants(columns, left_out)
     check_column_number(columns, left_out)
@@ -227,16 +235,34 @@ def read_rows(frame: Any, sample_weight: Any, cv: int, groups: Any, missing: str
             f"groups must have at least {2 * cv} different values for {cv} folds, got {own_groups.max() + 1}."
         )
     parts = deal_rows(len(kept), cv, own_groups, random_state)
-    firsts = None if own_groups is None else Copies(own_groups).firsts
-    if weights is not None:
-        given, weights = weights, scale_weights(weights)
-        unit = float(given.sum() / weights.sum())
-        if weights.sum() < MIN_ROWS:
-            raise ValueError(
-                f"sample_weight must say as much as at least {MIN_ROWS} rows, got {weights.sum():.3g}. Choose weights "
-                "that are spread over more rows."
-            )
-    return MemoryRows(columns, left_out, parts, cv, missing, weights, unit, firsts, (*notes, *more))
+    scaled, unit = (None, 1.0) if weights is None else share_weights(weights)
+    known = None if known is None else known.take_rows(kept)
+    return MemoryRows(columns, left_out, parts, cv, missing, scaled, unit, own_groups, known, (*notes, *more))
+
+
+def select_weighted(kept: np.ndarray, weights: np.ndarray | None) -> tuple[np.ndarray, np.ndarray | None]:
+    """Repeat rows as often as whole weights say; return the weights of the rows if they are others."""
+    if weights is None:
+        return kept, None
+    if weights.sum() > MAX_TOTAL_WEIGHT:
+        raise ValueError(
+            f"sample_weight must sum to at most {MAX_TOTAL_WEIGHT:.0e}, got {weights.sum():.3g}. Divide it by a "
+            "constant."
+        )
+    kept = repeat_rows(kept[weights[kept] > 0], weights)
+    is_repeated = len(kept) and are_whole(weights[kept]) and weights.sum() <= MAX_REPEATED_ROWS
+    return kept, None if is_repeated else weights[kept]
+
+
+def share_weights(weights: np.ndarray) -> tuple[np.ndarray, float]:
+    """Scale weights to as many rows as say as much, and return the weight of one of these."""
+    scaled = scale_weights(weights)
+    if scaled.sum() < MIN_ROWS:
+        raise ValueError(
+            f"sample_weight must say as much as at least {MIN_ROWS} rows, got {scaled.sum():.3g}. Choose weights that "
+            "are spread over more rows."
+        )
+    return scaled, float(weights.sum() / scaled.sum())
 
 
 def check_column_number(columns: list[Any], left_out: Mapping[Any, str]) -> None:
@@ -247,11 +273,11 @@ def check_column_number(columns: list[Any], left_out: Mapping[Any, str]) -> None
         raise ValueError(f"frame must have at least two columns that vary, got {len(columns)}{more}.")
 
 
-def read_groups(groups: Any, frame: Any, sample_weight: Any) -> tuple[np.ndarray | None, tuple[str, ...]]:
+def read_groups(groups: Any, frame: Any, given: Any, sample_weight: Any) -> tuple[np.ndarray | None, tuple[str, ...]]:
     """Read groups of rows, and warn of copies; rows with weights that were counted together are no copies."""
     if is_duplicates(groups) and sample_weight is not None:
         return None, ()
-    together, copies = resolve_groups(groups, frame, None)
+    together, copies = resolve_groups(groups, frame, given)
     if copies is None or not copies.n_copies:
         return together, ()
     text = f"{copies.describe()}."

@@ -11,7 +11,7 @@ import numpy as np
 
 from correspondence.association.level_features import LevelFeatures
 
-__all__ = ["CodedRows", "EqualWidths", "deal_rows", "make_blocks", "sum_products"]
+__all__ = ["CodedRows", "EqualWidths", "deal_rows", "group_by_width", "make_blocks", "sum_products"]
 
 MAX_BLOCK_FEATURES = 1024  # features of a block of columns, whose products with another block are held at once
 CELLS_PER_BATCH = 1 << 21
@@ -72,15 +72,38 @@ class EqualWidths:
         return np.stack(sums, axis=1), np.stack(products, axis=1)
 
 
-def make_blocks(features: Sequence[LevelFeatures], counts: Sequence[np.ndarray]) -> list[EqualWidths]:
-    """Put columns of similar widths into blocks."""
-    sizes = np.array([next(w for w in BLOCK_WIDTHS if w >= own.width) for own in features])
-    blocks = []
+def group_by_width(widths: Sequence[int]) -> list[tuple[np.ndarray, int]]:
+    """Group columns by how many features they have.
+
+    Parameters
+    ----------
+    widths : sequence of int
+        The number of features of each column.
+
+    Returns
+    -------
+    list of tuple
+        The positions of some columns, and the least number of features that all of them have if they are filled up.
+
+    Examples
+    --------
+    >>> [(columns.tolist(), width) for columns, width in group_by_width([1, 6, 7, 1])]
+    [([0, 3], 1), ([1], 6), ([2], 8)]
+    """
+    sizes = np.array([next(w for w in BLOCK_WIDTHS if w >= own) for own in widths])
+    groups = []
     for width in np.unique(sizes).tolist():
         places = np.flatnonzero(sizes == width)
-        for part in np.array_split(places, -(-len(places) * width // MAX_BLOCK_FEATURES)):
-            blocks.append(EqualWidths(part, [features[j] for j in part], [counts[j] for j in part], width))
-    return blocks
+        groups += [(part, width) for part in np.array_split(places, -(-len(places) * width // MAX_BLOCK_FEATURES))]
+    return groups
+
+
+def make_blocks(features: Sequence[LevelFeatures], counts: Sequence[np.ndarray]) -> list[EqualWidths]:
+    """Put columns of similar widths into blocks."""
+    return [
+        EqualWidths(part, [features[j] for j in part], [counts[j] for j in part], width)
+        for part, width in group_by_width([own.width for own in features])
+    ]
 
 
 @dataclass(frozen=True, eq=False)

@@ -13,6 +13,7 @@ and y from the other, and the other way round, so that no row counts together wi
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -20,7 +21,7 @@ import numpy as np
 
 from correspondence.association.fold_products import EqualWidths
 
-__all__ = ["PairScores", "WhitenedBlock", "judge_pairs", "whiten_block"]
+__all__ = ["FoldCovariances", "PairScores", "WhitenedBlock", "judge_pairs", "split_covariances", "whiten_block"]
 
 MAX_WIDTH_FOR_POWERS = 8  # of matrices whose first vectors are found by powers, for all pairs at once
 POWER_SQUARES = 7
@@ -38,14 +39,31 @@ class PairScores(NamedTuple):
     x_from_y: np.ndarray
 
 
+class FoldCovariances(NamedTuple):
+    """Covariances of the features of two blocks, arrays of shape (columns of x, width of x, columns of y, width of y).
+
+    Attributes
+    ----------
+    train : ndarray
+        Those of the training rows of a fold.
+    test : ndarray
+        Those of the held-out rows, about the means of the training rows.
+    """
+
+    train: np.ndarray
+    test: np.ndarray
+
+
 @dataclass(frozen=True, eq=False)
 class WhitenedBlock:
     """The columns of a block, with the whitening of each fold.
 
     Attributes
     ----------
-    block : EqualWidths
-        The columns.
+    widths : ndarray of shape (columns,)
+        The number of features of each column, without those that are filled up.
+    target : ndarray of shape (columns, width)
+        1 for the features that have to be predicted.
     n : ndarray of shape (folds, 2)
         The weight of the held-out rows, in both halves.
     train_mean, test_mean : ndarray of shape (folds, columns, width)
@@ -58,7 +76,8 @@ class WhitenedBlock:
         Their second moments.
     """
 
-    block: EqualWidths
+    widths: np.ndarray
+    target: np.ndarray
     n: np.ndarray
     train_mean: np.ndarray
     test_mean: np.ndarray
@@ -83,10 +102,7 @@ def whiten_block(block: EqualWidths) -> WhitenedBlock:
     train_mean = (sums.sum(axis=0) - test_sums.sum(axis=1)) / n_train[:, None, None]
     own_products = products.reshape(folds, 2, *products.shape[1:])
     second = (products.sum(axis=0) - own_products.sum(axis=1)) / n_train[:, None, None, None]
-    cov = second - train_mean[..., :, None] * train_mean[..., None, :] + RIDGE * np.eye(block.width)
-    is_filler = np.arange(block.width) >= block.widths[:, None]
-    cov += is_filler[:, :, None] * np.eye(block.width)
-    whitening = np.linalg.inv(np.linalg.cholesky(cov)).swapaxes(-1, -2)
+    whitening = find_whitening(second - train_mean[..., :, None] * train_mean[..., None, :], block.widths)
     # On each half: the mean and the second moments about the mean of the training rows, whitened.
     safe = np.maximum(halves, 1e-300)
     mean = test_sums / safe[..., None, None] - train_mean[:, None]
@@ -99,11 +115,27 @@ def whiten_block(block: EqualWidths) -> WhitenedBlock:
     seconds = W.swapaxes(-1, -2) @ about @ W
     means = np.einsum("fhka,fkab->fhkb", mean, whitening)
     test_mean = test_sums.sum(axis=1) / n_test[:, None, None]
-    return WhitenedBlock(block, halves, train_mean, test_mean, whitening, means, seconds)
+    return WhitenedBlock(block.widths, block.target, halves, train_mean, test_mean, whitening, means, seconds)
 
 
-def judge_pairs(products: np.ndarray, x: WhitenedBlock, y: WhitenedBlock) -> PairScores:
-    """Fit the functions of all pairs of columns in each fold, and judge them on the held-out rows.
+def find_whitening(cov: np.ndarray, widths: np.ndarray) -> np.ndarray:
+    """Find the matrices that whiten features of given covariances; there is one for each fold and column.
+
+    Parameters
+    ----------
+    cov : ndarray of shape (..., columns, width, width)
+        The covariances.
+    widths : ndarray of shape (columns,)
+        The number of features of each column, without those that are filled up.
+    """
+    width = cov.shape[-1]
+    is_filler = np.arange(width) >= widths[:, None]
+    cov = cov + RIDGE * np.eye(width) + is_filler[:, :, None] * np.eye(width)
+    return np.linalg.inv(np.linalg.cholesky(cov)).swapaxes(-1, -2)
+
+
+def split_covariances(products: np.ndarray, x: WhitenedBlock, y: WhitenedBlock) -> Iterator[FoldCovariances]:
+    """Compute the covariances of training rows and of held-out rows in each fold.
 
     Parameters
     ----------
@@ -113,20 +145,35 @@ def judge_pairs(products: np.ndarray, x: WhitenedBlock, y: WhitenedBlock) -> Pai
         The columns.
     """
     dtype, total, n_test = products.dtype, products.sum(axis=0), x.n.sum(axis=1)
-    shape = (products.shape[1], products.shape[3])
+    for fold, own in enumerate(products):
+        mu, nu = x.train_mean[fold], y.train_mean[fold]
+        train = (total - own) / (n_test.sum() - n_test[fold]) - np.einsum("ia,jb->iajb", mu, nu).astype(dtype)
+        test = own / n_test[fold] + np.einsum("ia,jb->iajb", mu - x.test_mean[fold], nu).astype(dtype)
+        test -= np.einsum("ia,jb->iajb", mu, y.test_mean[fold]).astype(dtype)
+        yield FoldCovariances(train, test)
+
+
+def judge_pairs(folds: Iterable[FoldCovariances], x: WhitenedBlock, y: WhitenedBlock) -> PairScores:
+    """Fit the functions of all pairs of columns in each fold, and judge them on the held-out rows.
+
+    Parameters
+    ----------
+    folds : iterable of FoldCovariances
+        The covariances of the features in each fold.
+    x, y : WhitenedBlock
+        The columns.
+    """
+    n_test = x.n.sum(axis=1)
+    shape = (len(x.widths), len(y.widths))
     sums: dict[str, np.ndarray] = {key: np.zeros(shape) for key in ("cross", "f2", "g2", "captured", "training")}
     explained_y, explained_x = np.zeros(shape), np.zeros(shape)
     spread_y, spread_x = np.zeros(shape[1]), np.zeros(shape[0])
-    for fold, own in enumerate(products):
-        n, n_train = n_test[fold], n_test.sum() - n_test[fold]
-        mu, nu = x.train_mean[fold], y.train_mean[fold]
-        cov = (total - own) / n_train - np.einsum("ia,jb->iajb", mu, nu).astype(dtype)
-        test = own / n + np.einsum("ia,jb->iajb", mu - x.test_mean[fold], nu).astype(dtype)
-        test -= np.einsum("ia,jb->iajb", mu, y.test_mean[fold]).astype(dtype)
+    for fold, (train, test) in enumerate(folds):
+        n, n_train, dtype = n_test[fold], n_test.sum() - n_test[fold], train.dtype
         W, V = x.whitening[fold].astype(dtype), y.whitening[fold].astype(dtype)
-        K, M = (_multiply_sides(W.swapaxes(1, 2), part, V) for part in (cov, test))
+        K, M = (_multiply_sides(W.swapaxes(1, 2), part, V) for part in (train, test))
         u, s, v = find_leading(K)
-        S = shrink(K, u, s, v, n_train, x.block.widths, y.block.widths)
+        S = shrink(K, u, s, v, n_train, x.widths, y.widths)
         A, B = x.pool_halves(fold), y.pool_halves(fold)
         # The first pair of functions.
         sums["cross"] += n * np.einsum("ija,iajb,ijb->ij", u, M, v, optimize=True)
@@ -143,11 +190,11 @@ def judge_pairs(products: np.ndarray, x: WhitenedBlock, y: WhitenedBlock) -> Pai
         sums["captured"] += n * (2 * SM.sum(axis=2) - squares)
         # what the regression on one column explains of the features of the other that have to be predicted
         AS = _multiply_left(A, S)
-        explained_y += n * ((2 * SM - np.einsum("iajb,iajb->ijb", AS, S)) * y.block.target).sum(axis=2)
+        explained_y += n * ((2 * SM - np.einsum("iajb,iajb->ijb", AS, S)) * y.target).sum(axis=2)
         SB, MS = _multiply_right(S, B), np.einsum("iajb,iajb->ija", S, M)
-        explained_x += n * ((2 * MS - np.einsum("iajb,iajb->ija", SB, S)) * x.block.target[:, None]).sum(axis=2)
-        spread_y += n * (np.einsum("jbb->jb", B) * y.block.target).sum(axis=1)
-        spread_x += n * (np.einsum("iaa->ia", A) * x.block.target).sum(axis=1)
+        explained_x += n * ((2 * MS - np.einsum("iajb,iajb->ija", SB, S)) * x.target[:, None]).sum(axis=2)
+        spread_y += n * (np.einsum("jbb->jb", B) * y.target).sum(axis=1)
+        spread_x += n * (np.einsum("iaa->ia", A) * x.target).sum(axis=1)
     scale = np.sqrt(sums["f2"] * sums["g2"])
     correlations = np.divide(sums["cross"], scale, out=np.zeros(shape), where=scale > 0)
     n_all = n_test.sum()
@@ -155,9 +202,15 @@ def judge_pairs(products: np.ndarray, x: WhitenedBlock, y: WhitenedBlock) -> Pai
         np.clip(correlations, -1, 1),
         sums["captured"] / n_all,
         sums["training"] / (n_all * (len(n_test) - 1)),
-        explained_y / spread_y,
-        explained_x / spread_x[:, None],
+        divide_spread(explained_y, spread_y),
+        divide_spread(explained_x, spread_x[:, None]),
     )
+
+
+def divide_spread(explained: np.ndarray, spread: np.ndarray) -> np.ndarray:
+    """Divide what is explained by the spread there is; where there is none, nothing is explained."""
+    shown = np.broadcast_to(spread, explained.shape)
+    return np.divide(explained, shown, out=np.zeros_like(explained), where=shown > 0)
 
 
 def find_leading(K: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

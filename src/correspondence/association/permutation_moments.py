@@ -15,7 +15,7 @@ from dataclasses import dataclass, fields
 import numpy as np
 from scipy.special import gammaincc, ndtr
 
-__all__ = ["ColumnSums", "compute_permutation_moments", "compute_pvalues"]
+__all__ = ["MIN_PVALUE", "ColumnSums", "approximate_tail", "compute_permutation_moments", "compute_pvalues"]
 
 MIN_SKEWNESS = 1e-6  # below it the distribution is taken for normal
 MIN_PVALUE = 1e-300
@@ -124,6 +124,27 @@ def _compute_third_moment(n: float, x: ColumnSums, y: ColumnSums) -> np.ndarray:
     return (total - (n - 2) * of_r) / (n * (n - 1) * (n - 2) * (n - 3) * (n - 4) * (n - 5))
 
 
+def approximate_tail(score: np.ndarray, skewness: np.ndarray) -> np.ndarray:
+    """Approximate the probability that a variable exceeds standardised values by a gamma distribution.
+
+    Parameters
+    ----------
+    score : ndarray
+        The values, with mean 0 and variance 1.
+    skewness : ndarray
+        The skewness of the variable; where there is none, it is taken for normal.
+
+    Examples
+    --------
+    >>> approximate_tail(np.array([1.645, 1.645]), np.array([0.0, 1.0])).round(3)
+    array([0.05 , 0.068])
+    """
+    is_skew = skewness > MIN_SKEWNESS
+    half = np.where(is_skew, skewness, 1.0) / 2
+    shape = 1 / half**2
+    return np.where(is_skew, gammaincc(shape, np.maximum(shape + score / half, 0)), ndtr(-score))
+
+
 def compute_pvalues(statistics: np.ndarray, n: float, x: ColumnSums, y: ColumnSums) -> np.ndarray:
     """Compute how probable it is that permuted rows reach the statistics of pairs of columns.
 
@@ -139,10 +160,7 @@ def compute_pvalues(statistics: np.ndarray, n: float, x: ColumnSums, y: ColumnSu
     with np.errstate(divide="ignore", invalid="ignore"):
         score = np.where(deviation > 0, (statistics - mean) / deviation, 0.0)
         skewness = np.where(deviation > 0, third / deviation**3, 0.0)
-    is_skew = skewness > MIN_SKEWNESS
-    half = np.where(is_skew, skewness, 1.0) / 2
-    shape = 1 / half**2
-    pvalues = np.where(is_skew, gammaincc(shape, np.maximum(shape + score / half, 0)), ndtr(-score))
+    pvalues = approximate_tail(score, skewness)
     # Rare answers make the distribution more skewed than the limit for many rows, and lumpy: its tail is less certain.
     limit = 8 * x.t3 * y.t3 / (2 * x.t2 * y.t2) ** 1.5
     caution = np.clip(skewness / limit, 1.0, MAX_CAUTION)

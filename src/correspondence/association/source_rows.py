@@ -125,12 +125,14 @@ class SourceRows:
         The number of rows at each level, in each half of each fold.
     products : ndarray of shape (folds, p, p)
         The sums of products of all features.
-    given : ndarray of shape (k, k)
-        The number of rows in which both columns are given.
+    pair_counts : ndarray of shape (k, k)
+        The number of rows in which both columns of each pair have values.
     missing : {"average", "indicator"}
         See `associations`.
     notes : tuple of str
         What was decided about the rows.
+    given : None
+        Nothing can be given for a table that is not in memory.
     """
 
     columns: list[CodedColumn]
@@ -138,9 +140,10 @@ class SourceRows:
     features: list[LevelFeatures]
     counts: list[np.ndarray]
     products: np.ndarray
-    given: np.ndarray
+    pair_counts: np.ndarray
     missing: str
     notes: tuple[str, ...] = ()
+    given: None = None
 
     @property
     def n(self) -> float:
@@ -174,7 +177,7 @@ class SourceRows:
 
     def count_pairs(self) -> np.ndarray:
         """Count the rows in which both columns of each pair are given."""
-        return self.given
+        return self.pair_counts
 
 
 def read_source_rows(X: Any, cv: int, missing: str, random_state: int) -> SourceRows:

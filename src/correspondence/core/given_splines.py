@@ -24,7 +24,7 @@ from correspondence._util.files import State, strip_prefix
 from correspondence.core.penalised_coordinates import diagonalise_penalty
 from correspondence.core.splines import AdditiveFunctions, SplineBasis
 
-__all__ = ["SplineRegression", "SplineResiduals", "regress_on_splines"]
+__all__ = ["SplineFeatures", "SplineRegression", "SplineResiduals", "find_smooth_functions", "regress_on_splines"]
 
 STRENGTHS = 10.0 ** np.arange(-8, 2.5, 0.5)
 MAX_KNOTS_OF_GIVEN = 16
@@ -111,6 +111,7 @@ def regress_on_splines(
     *,
     is_rough: bool = False,
     has_indices: bool = False,
+    features: SplineFeatures | None = None,
 ) -> SplineResiduals:
     """Regress each column on sums of smooth functions of z.
 
@@ -129,6 +130,8 @@ def regress_on_splines(
         influence of z for dependence.
     has_indices : bool
         Whether functions of what is expected first are added, as for several columns of z.
+    features : SplineFeatures, optional
+        The features of these rows, computed once for several regressions.
 
     Examples
     --------
@@ -137,7 +140,7 @@ def regress_on_splines(
     >>> regress_on_splines(F, z, np.array([True])).held_out.std().round(2)
     np.float64(0.1)
     """
-    first = _fit_splines(F, rows, is_number, folds, is_rough)
+    first = _fit_splines(F, features or SplineFeatures.from_rows(rows, is_number), folds, is_rough)
     if not has_indices:
         return first.residuals
     A = first.find_indices(F)
@@ -147,7 +150,7 @@ def regress_on_splines(
     # second regression would then remove.
     indices = (F - first.residuals.own - F.mean(axis=0)) @ A
     both = np.hstack([rows, indices]), np.append(is_number, np.ones(A.shape[1], dtype=bool))
-    second = _fit_splines(F, *both, folds, is_rough)
+    second = _fit_splines(F, SplineFeatures.from_rows(*both), folds, is_rough)
     own = first.residuals.regression.functions
     regression = replace(second.residuals.regression, indices=replace(own, weights=own.weights @ A))
     return replace(second.residuals, regression=regression)
@@ -167,23 +170,44 @@ class _Fitted:
         return directions @ Vt[: min(MAX_INDICES, count_clear(s, C.shape, len(F)))].T
 
 
+@dataclass(frozen=True, eq=False)
+class SplineFeatures:
+    """The features of rows of z, and the directions in which their covariance and penalty are diagonal.
+
+    Attributes
+    ----------
+    basis : SplineBasis
+        It makes the features.
+    mean : ndarray of shape (m,)
+        Their means.
+    smoother : _Smoother
+        The directions, and the rows there.
+    """
+
+    basis: SplineBasis
+    mean: np.ndarray
+    smoother: _Smoother
+
+    @classmethod
+    def from_rows(cls, rows: np.ndarray, is_number: np.ndarray) -> SplineFeatures:
+        """Compute the features of encoded rows; functions of columns with true in `is_number` may bend."""
+        basis = make_basis(rows, is_number)
+        B = basis(rows)
+        mean = B.mean(axis=0)
+        B = B - mean
+        return cls(basis, mean, _Smoother.from_features(B, *penalise_features(basis, rows, B)))
+
+
 def _fit_splines(
-    F: np.ndarray,
-    rows: np.ndarray,
-    is_number: np.ndarray,
-    folds: list[tuple[np.ndarray, np.ndarray]] | None,
-    is_rough: bool,
+    F: np.ndarray, features: SplineFeatures, folds: list[tuple[np.ndarray, np.ndarray]] | None, is_rough: bool
 ) -> _Fitted:
-    basis = make_basis(rows, is_number)
-    B = basis(rows)
-    mean, centre = B.mean(axis=0), F.mean(axis=0)
-    B, centred = B - mean, F - centre
-    smoother = _Smoother.from_features(B, *penalise_features(basis, rows, B))
+    smoother, centre = features.smoother, F.mean(axis=0)
+    B, centred = smoother.B, F - centre
     strength = float(STRENGTHS[0]) if is_rough and not smoother.is_wide else smoother.choose_strength(centred)
     weights = smoother.solve(centred, strength)
     own = centred - B @ weights
     leverages = smoother.compute_leverages(strength)[:, None]
-    regression = SplineRegression(AdditiveFunctions(basis, mean, weights), centre)
+    regression = SplineRegression(AdditiveFunctions(features.basis, features.mean, weights), centre)
     if folds is None:
         held_out = own / (1 - np.minimum(leverages, MAX_LEVERAGE))
         return _Fitted(SplineResiduals(regression, own, held_out, leverages), smoother)
@@ -224,6 +248,31 @@ def penalise_features(basis: SplineBasis, rows: np.ndarray, B: np.ndarray) -> tu
     is_column = np.repeat([len(knots) < 3 for knots in basis.knots], widths)
     ridge = np.where(is_column, RIDGE_ROWS / n, 0.0)
     return (penalty if n >= ROWS_PER_COLUMN * width else penalty + np.diag(B.var(axis=0))), ridge
+
+
+def find_smooth_functions(rows: np.ndarray, is_number: np.ndarray, most: int) -> np.ndarray:
+    """Find the smoothest functions of z, orthonormal over the rows, the constant first.
+
+    Parameters
+    ----------
+    rows : ndarray of shape (n, q)
+        The encoded rows of z.
+    is_number : ndarray of bool of shape (q,)
+        Functions of columns with true may bend.
+    most : int
+        Return at most this many functions.
+
+    Examples
+    --------
+    >>> Q = find_smooth_functions(np.linspace(0, 1, 50)[:, None], np.array([True]), 3)
+    >>> Q.shape, bool(np.allclose(Q.T @ Q, np.eye(3))), float(np.ptp(Q[:, 0]).round(9))
+    ((50, 3), True, 0.0)
+    """
+    smoother = SplineFeatures.from_rows(rows, is_number).smoother
+    smoothest = np.argsort(smoother.rough, kind="stable")[: most - 1]
+    Q, R = np.linalg.qr(np.column_stack([np.ones(len(rows)), smoother.Q[:, smoothest]]))
+    size = np.abs(np.diag(R))
+    return Q[:, size > FEATURE_TOLERANCE * size.max()]
 
 
 @dataclass(frozen=True, eq=False)

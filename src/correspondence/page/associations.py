@@ -28,14 +28,18 @@ def render_associations_page(a: Associations, title: str | None, about: Sequence
     n_found = int(a.found[np.triu_indices(len(a), 1)].sum())
     facts = [("rows", f"{a.n:,.10g}"), ("columns", f"{len(a):,}"), ("pairs tested", f"{n_tested:,}")]
     facts.append((f"more than chance (false discovery rate {100 * a.alpha:g} %)", f"{n_found:,}"))
+    if a.given:
+        facts.insert(1, ("given", ", ".join(to_texts(list(a.given)))))
     if len(shown) < len(a):
         facts.append(("columns shown, which go most with others", f"{len(shown):,}"))
     default = "What goes with what" if a.target is None else f"What goes with {to_texts([a.target])[0]}"
+    default += f", {' '.join(to_texts([a.condition]))}" if a.given else ""
     content = {
         "title": default if title is None else str(title),
         "about": a.summary().split("\n") if about is None else list_paragraphs(about),
         "facts": facts,
         "notes": [str(note) for note in a.notes],
+        "condition": to_texts([a.condition])[0] if a.given else "",
         "has_target": a.target is not None,
         "values": HEAT_VALUES,
         "pairs": list_pairs(a),

@@ -22,7 +22,7 @@ __all__ = ["associations"]
 MAX_WRITTEN, MAX_NAMED = 20, 80  # columns whose figures, and whose names, are written
 MAX_HOLLOW = 60  # columns of a heatmap with hollow cells; in larger ones these are only paler
 MAX_STRONGEST_NAMED, NAME_SIZE_POINTS = 20, 5.5  # columns that are named if not all are
-MAX_NAME_LETTERS = 28
+MAX_NAME_LETTERS, MAX_TITLE_LETTERS = 28, 60
 CELL_INCHES, MARGIN_INCHES, MAX_INCHES = 0.46, 2.6, 11.0
 LETTER_HEIGHT = 0.9  # of a name, by its size
 POINTS_OF_CELLS = 72 * (MAX_INCHES - MARGIN_INCHES)  # about the side of a large heatmap
@@ -84,7 +84,15 @@ def associations(a: Associations, values: str = "correlations", ax: Axes | None 
     style: dict[str, Any] = {"fontsize": 7.5, "color": "0.4", "va": "bottom", "gid": "caption"}
     offset: dict[str, Any] = {"xytext": (0, 5), "textcoords": "offset points", "xycoords": "axes fraction"}
     ax.annotate("; ".join(_list_notes(a, k, len(choose_named(heatmap)))), (0, 1), **style, **offset)
+    write_condition(ax, a, 20)
     return ax
+
+
+def write_condition(ax: Axes, a: Associations, pad_points: float) -> None:
+    """Write what is given above the axes, so far from them."""
+    if a.given:
+        text = one_line(f"Given {a.condition.removeprefix('given ')}", MAX_TITLE_LETTERS)
+        ax.set_title(text, loc="left", fontsize=10, pad=pad_points, parse_math=False)
 
 
 def draw_cells(ax: Axes, heatmap: Heatmap) -> Any:
@@ -190,6 +198,7 @@ def draw_target_bars(a: Associations, values: str, heatmap: Heatmap, ax: Axes | 
     simplify_frame(ax)
     left = len(others) - len(chosen)
     annotate_caption(ax, "; ".join([*_list_notes(a, 0), *([f"not drawn: {left:,} shorter bars"] if left else [])]))
+    write_condition(ax, a, 6)
     return ax
 
 

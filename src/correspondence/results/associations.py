@@ -15,6 +15,7 @@ from correspondence.results.points import FrameResult
 __all__ = ["Associations"]
 
 MAX_PAIRS_SHOWN = 5
+MAX_GIVEN_NAMED = 6
 MIN_DIFFERENCE_TOLD = 0.1  # of the shares that two columns tell of each other, for a sentence to name the direction
 
 
@@ -24,7 +25,7 @@ class Associations(FrameResult):
 
     Matrices have a row and a column for each column of the table, in its order. With a `target` the pairs without it
     are NaN. `to_frame` has one row for each pair, the strongest first, and the columns x, y, correlation, captured,
-    y_from_x, x_from_y, pvalue, adjusted_pvalue and n.
+    y_from_x, x_from_y, pvalue, adjusted_pvalue and n, and also given if something is.
 
     Attributes
     ----------
@@ -59,6 +60,8 @@ class Associations(FrameResult):
         The name of the column that the others are compared with.
     notes : tuple of str
         What was decided about the rows.
+    given : tuple of str
+        The names of the given columns: all figures and p-values are those of what is left once they are known.
 
     Examples
     --------
@@ -88,10 +91,16 @@ class Associations(FrameResult):
     alpha: float = 0.05
     target: Any = None
     notes: tuple[str, ...] = field(default=())
+    given: tuple[str, ...] = field(default=())
 
     def __post_init__(self) -> None:
         matrices = ("correlations", "captured", "training_correlations", "predicted", "pvalues", "raw_pvalues")
         read_only(self, "columns", "kinds", *matrices, "n_pairs", "order")
+
+    @property
+    def condition(self) -> str:
+        """What is given, in words, such as "given age, sex"; "" if nothing is."""
+        return f"given {list_names(self.given, MAX_GIVEN_NAMED, show=str)}" if self.given else ""
 
     @property
     def found(self) -> np.ndarray:
@@ -153,8 +162,9 @@ class Associations(FrameResult):
         x, y = self._rank_pairs()
         kept = np.flatnonzero(self.found[x, y])
         pairs = f"pairs with {self.target}" if self.target is not None else "pairs of columns"
+        condition = f", {self.condition}" if self.given else ""
         lines = [
-            f"{len(kept):,} of {len(x):,} {pairs} go together more than chance "
+            f"{len(kept):,} of {len(x):,} {pairs} go together more than chance{condition} "
             f"(false discovery rate {100 * self.alpha:g} %)."
         ]
         return "\n".join([*lines, *(self._describe_pair(int(x[i]), int(y[i])) for i in kept[:MAX_PAIRS_SHOWN])])
@@ -183,6 +193,7 @@ class Associations(FrameResult):
         return self._list_pairs(*self._rank_pairs())
 
     def _list_pairs(self, x: np.ndarray, y: np.ndarray) -> dict[str, Any]:
+        given = {"given": np.full(len(x), ", ".join(self.given), dtype=object)} if self.given else {}
         return {
             "x": self.columns[x],
             "y": self.columns[y],
@@ -193,6 +204,7 @@ class Associations(FrameResult):
             "pvalue": self.raw_pvalues[x, y],
             "adjusted_pvalue": self.pvalues[x, y],
             "n": self.n_pairs[x, y],
+            **given,
         }
 
     def __len__(self) -> int:
@@ -202,4 +214,5 @@ class Associations(FrameResult):
         head = (
             f"Associations of {len(self)} columns ({list_names(list(self.columns), 6, show=str)}), {self.n:,.0f} rows"
         )
+        head += f", {self.condition}" if self.given else ""
         return "\n".join([head, *(f"  {line}" for line in self.summary().split("\n"))])

@@ -62,6 +62,7 @@ def compare_file(
     *,
     target: str | None = None,
     x: Sequence[str] = (),
+    given: Sequence[str] = (),
     weights: str | None = None,
     groups: str | None = None,
     missing: str = "indicator",
@@ -82,6 +83,8 @@ def compare_file(
         The other columns are compared with this one.
     x : sequence of str
         Only these columns are compared, and the target; by default all.
+    given : sequence of str
+        The columns that are known, which are not compared.
     weights, groups : str, optional
         The columns of the weights and of the groups of rows.
     missing, alpha, seed
@@ -91,13 +94,20 @@ def compare_file(
     read = read_file(file, readings)
     frame = nw.from_native(read.frame)
     others = [name for name in (weights, groups) if name is not None]
-    check_columns([*x, *others, *([] if target is None else [target])], frame.columns, file)
-    names = [name for name in frame.columns if name not in others and (not x or name in x or name == target)]
-    if target in others:
-        raise ValueError(f"--target must be a column to compare, got {target!r}, which is --weights or --groups.")
+    check_columns([*x, *others, *given, *([] if target is None else [target])], frame.columns, file)
+    if target in [*others, *given]:
+        raise ValueError(f"--target must be a column to compare, got {target!r}, which is another option as well.")
+    if set(given) & {*others, *x}:
+        raise ValueError(
+            f"--given must be columns that are not --x, --weights or --groups, got {list_names(given, 5)}."
+        )
+    wanted = {*(x or frame.columns), *given, target} - set(others)
+    names = [name for name in frame.columns if name in wanted]
     options: dict[str, Any] = {"missing": missing, "alpha": alpha, "random_state": seed, "progress": False}
     if weights is not None:
         options["sample_weight"] = read_weights(frame[weights])
+    if given:
+        options["given"] = list(given)
     if groups is not None:
         options["groups"] = frame[groups].to_list()
     if line is not None:
@@ -167,6 +177,7 @@ def summarise_associations(found: FileAssociations, folder: Path, title: str) ->
         "n": a.n,
         "columns": [{"column": str(name), "kind": str(kind)} for name, kind in zip(a.columns, a.kinds, strict=True)],
         "target": None if a.target is None else str(a.target),
+        "given": list(a.given),
         "alpha": a.alpha,
         "seed": found.seed,
         "seconds": round(found.seconds, 2),
@@ -181,6 +192,7 @@ def summarise_associations(found: FileAssociations, folder: Path, title: str) ->
 def format_associations(summary: dict[str, Any]) -> str:
     """Format the sentences and paths of a summary."""
     head = f"{make_safe(summary['title'])}, {summary['n']:,.0f} rows, {len(summary['columns'])} columns"
+    head += f", given {make_safe(', '.join(summary['given']))}" if summary["given"] else ""
     lines = [f"{head}, {summary['seconds']:.1f} s.", "", *(make_safe(own) for own in summary["sentences"]), ""]
     return "\n".join(
         [*lines, f"Written to {make_safe(summary['folder'])}: {list_names(summary['files'], 9, show=str)}"]

@@ -33,12 +33,17 @@ __all__ = ["associations_command"]
 Examples:
   correspondence associations survey.csv
   correspondence associations winequality-red.csv --target quality -o quality
+  correspondence associations survey.csv --given age,sex -o beyond-age
 
 Exit codes: as for analyze.""",
 )
 @click.argument("file", type=click.Path(path_type=Path))
 @column_option("target", "Compare the other columns with this one only.")
 @columns_option("x", "Columns to compare, separated by commas; by default all.")
+@columns_option(
+    "given",
+    "Columns that are known, separated by commas: what goes together beyond what they explain. They are not compared.",
+)
 @column_option("weights", "Column that says how often each row was counted.")
 @groups_option
 @click.option(

@@ -1,0 +1,314 @@
+"""What is left of features of columns once others are given: on all rows for tests, and in each fold for figures."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from correspondence._util.threads import count_threads, limit_blas_threads, run_in_threads
+from correspondence.association.coded_columns import CodedColumn
+from correspondence.association.column_rows import MemoryRows
+from correspondence.association.conditional_moments import MAX_LEVERAGE, LeftSums
+from correspondence.association.fold_products import group_by_width
+from correspondence.association.held_out_pairs import FoldCovariances, WhitenedBlock, find_whitening
+from correspondence.core.given import Given
+from correspondence.core.given_splines import SplineFeatures, SplineResiduals, regress_on_splines
+
+__all__ = ["LeftBlock", "LeftColumn", "leave_given", "make_left_blocks"]
+
+MIN_SHARE_LEFT = 1e-3  # features of which z leaves less variance follow from it; ranks are known to 0.2 % of the rows
+MIN_ROWS_TO_REGRESS = 10  # rows with a value; of fewer nothing is left
+COLLINEAR = 1e-3  # share of the size of a feature, below which it is taken for a combination of those before it
+
+
+@dataclass(frozen=True, eq=False)
+class LeftColumn:
+    """What is left of the features of one column.
+
+    Attributes
+    ----------
+    tested : ndarray of shape (m, width)
+        What the regressions on all rows leave, orthonormal; of rows in the same group one counts.
+    leverages : ndarray of shape (m,)
+        The leverages of these rows.
+    smoothness : ndarray of shape (width,)
+        The weight of each feature in the test.
+    folds : list of ndarray of shape (n, width)
+        What the regressions on the training rows of each fold leave.
+    target : ndarray of shape (width,)
+        Which features have to be predicted.
+    """
+
+    tested: np.ndarray
+    leverages: np.ndarray
+    smoothness: np.ndarray
+    folds: list[np.ndarray]
+    target: np.ndarray
+
+    @property
+    def width(self) -> int:
+        """The number of features: as many as the test or the figures need."""
+        return max(len(self.target), len(self.smoothness))
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing is left."""
+        return not len(self.target) or not len(self.smoothness)
+
+
+def leave_given(rows: MemoryRows, given: Given) -> list[LeftColumn]:
+    """Regress the features of all columns on z, and return what is left; of those that follow from z nothing is.
+
+    Parameters
+    ----------
+    rows : MemoryRows
+        The columns.
+    given : Given
+        The encoded rows of z.
+    """
+    regressors = Regressors.from_rows(rows, given)
+    parts = [part for part in np.array_split(np.arange(len(rows.columns)), count_threads()) if len(part)]
+    with limit_blas_threads(len(parts) > 1):
+        found = run_in_threads(lambda part: [regressors.leave_column(j) for j in part.tolist()], parts)
+    return list(itertools.chain.from_iterable(found))
+
+
+@dataclass(frozen=True, eq=False)
+class GivenRows:
+    """Some encoded rows of z, with their features.
+
+    Attributes
+    ----------
+    given : Given
+        The rows.
+    """
+
+    given: Given
+
+    @cached_property
+    def features(self) -> SplineFeatures:
+        """The features of the rows, which the regressions of all columns without gaps share."""
+        return SplineFeatures.from_rows(self.given.rows, self.given.encoder.is_number)
+
+    def take_rows(self, rows: np.ndarray) -> GivenRows:
+        """Keep some of the rows, by positions."""
+        return self if len(rows) == len(self.given) else GivenRows(self.given.take_rows(rows))
+
+    def regress(self, F: np.ndarray, *, is_rough: bool = False, has_indices: bool = True) -> SplineResiduals:
+        """Regress features on sums of functions of z, and if z has several columns and it is wanted also of indices."""
+        return regress_on_splines(
+            F,
+            self.given.rows,
+            self.given.encoder.is_number,
+            is_rough=is_rough,
+            has_indices=has_indices and self.has_several,
+            features=self.features,
+        )
+
+    @property
+    def has_several(self) -> bool:
+        """Whether z has several columns."""
+        return len(self.given.encoder.columns.columns) > 1
+
+    def regress_best(self, F: np.ndarray) -> SplineResiduals:
+        """Regress features on sums of functions of z, with indices if these predict left-out rows better."""
+        fits = [self.regress(F, has_indices=own) for own in ((False, True) if self.has_several else (False,))]
+        return min(fits, key=lambda fit: float((fit.held_out**2).sum()))
+
+
+@dataclass(frozen=True, eq=False)
+class Regressors:
+    """What the regressions of all columns need.
+
+    Attributes
+    ----------
+    rows : MemoryRows
+        The columns.
+    given : Given
+        The encoded rows of z.
+    first : MemoryRows
+        The columns in the rows of the test, one of each group.
+    tested : GivenRows
+        The rows of z of the test.
+    folds : list of tuple
+        The training rows of each fold, the held-out rows, and the training rows of z.
+    """
+
+    rows: MemoryRows
+    given: Given
+    first: MemoryRows
+    tested: GivenRows
+    folds: list[tuple[np.ndarray, np.ndarray, GivenRows]]
+
+    @classmethod
+    def from_rows(cls, rows: MemoryRows, given: Given) -> Regressors:
+        """Split the rows."""
+        first, tested = (rows, given) if rows.firsts is None else (rows.take_firsts(), given.take_rows(rows.firsts))
+        folds = []
+        for fold in range(rows.n_folds):
+            train, test = np.flatnonzero(rows.parts // 2 != fold), np.flatnonzero(rows.parts // 2 == fold)
+            folds.append((train, test, GivenRows(given.take_rows(train))))
+        return cls(rows, given, first, GivenRows(tested), folds)
+
+    def leave_column(self, j: int) -> LeftColumn:
+        """Leave what z says of a column."""
+        values, leverages, smoothness = self._leave_all_rows(j)
+        column, features = self.rows.columns[j], self.rows.features[j]
+        if not values.shape[1]:
+            return LeftColumn(values, leverages, smoothness, [], features.target[:0])
+        F, is_given = features.table[column.codes], find_given_rows(column, self.rows.missing)
+        left = [self._leave_fold(F, is_given, *fold) for fold in self.folds]
+        squares = np.mean([(own**2).mean(axis=0) for own in left], axis=0)
+        is_left = squares > MIN_SHARE_LEFT * (F**2).mean(axis=0)
+        scaled = [(own[:, is_left] / np.sqrt(squares[is_left])).astype(self.rows.dtype) for own in left]
+        return LeftColumn(values, leverages, smoothness, scaled, features.target[is_left])
+
+    def _leave_all_rows(self, j: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return what rough regressions leave of all rows, the leverages, and the weights of the features left."""
+        column, features = self.first.columns[j], self.first.features[j]
+        F, some = features.table[column.codes], np.flatnonzero(find_given_rows(column, self.first.missing))
+        left, leverages = np.zeros_like(F), np.zeros(len(F))
+        if len(some) >= MIN_ROWS_TO_REGRESS and features.width:
+            # A test must not mistake for dependence what smooth functions leave of the influence of z.
+            fit = self.tested.take_rows(some).regress(F[some], is_rough=True)
+            left[some], leverages[some] = fit.own, fit.leverages[:, 0]
+        is_left = (left**2).mean(axis=0) > MIN_SHARE_LEFT * (F**2).mean(axis=0)
+        return orthonormalise_rows(left[:, is_left]), leverages, features.smoothness[is_left]
+
+    def _leave_fold(
+        self, F: np.ndarray, is_given: np.ndarray, train: np.ndarray, test: np.ndarray, given: GivenRows
+    ) -> np.ndarray:
+        """Return what regressions on the training rows of a fold leave of features, in all rows."""
+        left, own = np.zeros_like(F), np.flatnonzero(is_given[train])
+        if len(own) < MIN_ROWS_TO_REGRESS:
+            return left
+        train, test = train[own], test[is_given[test]]
+        fit = given.take_rows(own).regress_best(F[train])
+        # Scaled so, what is left of training rows is spread as noise is, however closely an extreme row is followed.
+        left[train] = fit.own / np.sqrt(1 - np.minimum(fit.leverages, MAX_LEVERAGE))
+        if len(test):
+            # Beyond the training rows splines go anywhere: what is expected there is nothing more extreme than within.
+            within = F[train] - fit.own
+            expected = fit.regression(self.given.rows[test])
+            left[test] = F[test] - np.clip(expected, within.min(axis=0), within.max(axis=0))
+        return left
+
+
+def find_given_rows(column: CodedColumn, missing: str) -> np.ndarray:
+    """Tell in which rows a column says something."""
+    if column.missing < 0 or column.has_gap_answer(missing):
+        return np.ones(len(column.codes), dtype=bool)
+    return np.asarray(column.codes != column.missing)
+
+
+def orthonormalise_rows(values: np.ndarray) -> np.ndarray:
+    """Make features uncorrelated, with variance 1, in their order; combinations of those before them become 0."""
+    if not values.shape[1]:
+        return values
+    Q, R = np.linalg.qr(values)
+    is_new = np.abs(np.diag(R)) > COLLINEAR * np.linalg.norm(R, axis=0)
+    return Q * is_new * np.sqrt(len(values))
+
+
+@dataclass(frozen=True, eq=False)
+class LeftBlock:
+    """Columns of which about as many features are left, filled up by zeros to be equally many.
+
+    Attributes
+    ----------
+    columns : ndarray of int
+        The positions of the columns.
+    widths : ndarray of int
+        The number of features of each in the folds, without zeros.
+    target : ndarray of shape (columns, width)
+        Which features have to be predicted.
+    smoothness : ndarray of shape (columns, width)
+        The weights of the features in the test.
+    folds : list of ndarray of shape (n, columns, width)
+        What is left of all rows in each fold.
+    parts : ndarray of int of shape (n,)
+        The half of a fold that each row is dealt to.
+    sums : LeftSums
+        What the test needs.
+    """
+
+    columns: np.ndarray
+    widths: np.ndarray
+    target: np.ndarray
+    smoothness: np.ndarray
+    folds: list[np.ndarray]
+    parts: np.ndarray
+    sums: LeftSums
+
+    @classmethod
+    def from_columns(
+        cls, columns: np.ndarray, left: Sequence[LeftColumn], width: int, parts: np.ndarray, Q: np.ndarray
+    ) -> LeftBlock:
+        """Put columns side by side.
+
+        Parameters
+        ----------
+        columns : ndarray of int
+            The positions of the columns.
+        left : sequence of LeftColumn
+            What is left of each of them.
+        width : int
+            The number of features with zeros.
+        parts : ndarray of int of shape (n,)
+            The half of a fold that each row is dealt to.
+        Q : ndarray of shape (m, r)
+            Orthonormal functions of z on the rows of the test, the first constant.
+        """
+        widths = np.array([len(own.target) for own in left])
+        smoothness, target = (
+            np.array([np.pad(own, (0, width - len(own))) for own in arrays])
+            for arrays in ([own.smoothness for own in left], [own.target for own in left])
+        )
+        values, *folds = (
+            np.stack([np.pad(own, ((0, 0), (0, width - own.shape[1]))) for own in arrays], axis=1)
+            for arrays in ([own.tested for own in left], *zip(*(own.folds for own in left), strict=True))
+        )
+        leverages = np.column_stack([own.leverages for own in left])
+        sums = LeftSums.from_values(values, smoothness, leverages, Q)
+        return cls(columns, widths, target, smoothness, folds, parts, sums)
+
+    @cached_property
+    def whitened(self) -> WhitenedBlock:
+        """The whitening of each fold, and the moments of the held-out rows."""
+        found = [self._whiten_fold(fold, X.astype(np.float64)) for fold, X in enumerate(self.folds)]
+        n, train_mean, test_mean, whitening, means, seconds = (np.array(own) for own in zip(*found, strict=True))
+        return WhitenedBlock(self.widths, self.target, n, train_mean, test_mean, whitening, means, seconds)
+
+    def _whiten_fold(self, fold: int, X: np.ndarray) -> tuple[np.ndarray, ...]:
+        train, halves = X[self.parts // 2 != fold], [X[self.parts == 2 * fold + half] for half in range(2)]
+        mean = train.mean(axis=0)
+        W = find_whitening(
+            np.einsum("nka,nkb->kab", train, train) / len(train) - mean[:, :, None] * mean[:, None], self.widths
+        )
+        turned = [np.einsum("nka,kab->nkb", half - mean, W) for half in halves]
+        n = np.array([len(half) for half in halves], dtype=float)
+        means = np.array([half.sum(axis=0) / max(len(half), 1) for half in turned])
+        seconds = np.array([np.einsum("nka,nkb->kab", half, half) / max(len(half), 1) for half in turned])
+        return n, mean, np.concatenate(halves).mean(axis=0), W, means, seconds
+
+    def covary(self, other: LeftBlock, fold: int) -> FoldCovariances:
+        """Compute the covariances with the features of another block in a fold."""
+        found = []
+        is_test = self.parts // 2 == fold
+        x, y = (own.folds[fold] - own.whitened.train_mean[fold].astype(own.folds[fold].dtype) for own in (self, other))
+        for rows in (~is_test, is_test):
+            products = x[rows].reshape(rows.sum(), -1).T @ y[rows].reshape(rows.sum(), -1)
+            found.append(products.reshape(*x.shape[1:], *y.shape[1:]) / rows.sum())
+        return FoldCovariances(*found)
+
+
+def make_left_blocks(left: Sequence[LeftColumn], parts: np.ndarray, Q: np.ndarray) -> list[LeftBlock]:
+    """Put columns of similar widths into blocks; see `LeftBlock.from_columns` for the parameters."""
+    return [
+        LeftBlock.from_columns(columns, [left[j] for j in columns.tolist()], width, parts, Q)
+        for columns, width in group_by_width([own.width for own in left])
+    ]
