@@ -318,9 +318,11 @@ class LinearFunctions(PrincipalFunctions):
         return replace(self, sample=None, sample_weight=None)
 
     def accept_unknown(self) -> LinearFunctions:  # noqa: D102
-        if not hasattr(self.features, "encoder"):
-            return self
         features: Any = self.features
+        if hasattr(features, "accept_unknown"):
+            return replace(self, features=features.accept_unknown())
+        if not hasattr(features, "encoder"):
+            return self
         return replace(self, features=replace(features, encoder=features.encoder.accept_unknown()))
 
     def truncate(self, k: int) -> LinearFunctions:  # noqa: D102

@@ -59,12 +59,12 @@ def write_constraint_sentences(ca: Any, tests: Sequence[Any] = (), held_out: Any
 def describe_explained(ca: Any, test: Any) -> str:
     """Say how much of the inertia is explained, and whether it is more than chance."""
     partition = ca.partition_
-    given = 100 * partition.shares["conditioned"]
+    given, conditions = 100 * partition.shares["conditioned"], join_names(list(map(str, ca._explained.given.terms)))
     if not ca.constraint_terms_:
-        return f"What is given explains {given:.1f} % of the inertia; the axes are those of the rest."
+        return f"What is given ({conditions}) explains {given:.1f} % of the inertia; the axes are those of the rest."
     names = join_names(list(map(str, ca.constraint_terms_)))
     verb = "explains" if len(ca.constraint_terms_) == 1 else "explain"
-    beyond = f", beyond the {given:.1f} % of what is given" if partition.ranks["conditioned"] else ""
+    beyond = f", beyond the {given:.1f} % of what is given ({conditions})" if partition.ranks["conditioned"] else ""
     adjusted = ca.adjusted_r2_
     in_brackets = f" (adjusted {100 * adjusted:.1f} %)" if np.isfinite(adjusted) else ""
     share = 100 * partition.shares["constrained"]
@@ -154,6 +154,8 @@ def join_names(names: Sequence[str], most: int = 5) -> str:
     >>> join_names(["A1", "Moisture", "Use"])
     'A1, Moisture and Use'
     """
+    if not names:
+        return ""
     shown = [*names[:most], *([f"{len(names) - most} more"] if len(names) > most else [])]
     return shown[0] if len(shown) == 1 else f"{', '.join(shown[:-1])} and {shown[-1]}"
 

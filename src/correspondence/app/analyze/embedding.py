@@ -17,9 +17,9 @@ from correspondence._util.progress import ProgressArgument
 from correspondence._util.text import list_names, one_line
 from correspondence.app.analyze.files import (
     MODEL_FILE,
+    OTHER_FORMATS,
     SUMMARY_FILE,
     SUMMARY_FORMAT,
-    SURVEY_FORMAT,
     make_coordinate_columns,
     to_csv,
     to_parquet,
@@ -81,9 +81,8 @@ def load_model(path: Path) -> LoadedModel:
     """Read the folder of an analysis, or a model alone."""
     file = path / MODEL_FILE if path.is_dir() else path
     if path.is_dir() and not file.is_file():
-        raise ValueError(
-            f"There is no {MODEL_FILE} in {path}: give a folder written by analyze, or the file of a model."
-        )
+        why = f"There is no {MODEL_FILE} in {path}"
+        raise ValueError(f"{why}: give a folder written by analyze, or the file of a model.")
     if file.suffix != ".safetensors":
         raise ValueError(f"MODEL must be a folder written by analyze, or its {MODEL_FILE}, got {path}.")
     d = load(file)
@@ -103,9 +102,10 @@ def attach_summary(d: Decomposition, path: Path) -> LoadedModel:
             return LoadedModel(d, known["form"], columns, known["id"], readings)
     except (ValueError, KeyError, TypeError):
         raise ValueError(f"{path} is damaged: give the file of the model, with --x or --y.") from None
-    if known["format"] == SURVEY_FORMAT:
-        why = f"MODEL must be an analysis of two variables, but {path.parent} is one of all columns. "
-        raise ValueError(f"{why}In Python, co.load(the model).f(frame) gives the scores of rows.")
+    if known["format"] in OTHER_FORMATS:
+        kind, values = OTHER_FORMATS[known["format"]]
+        why = f"MODEL must be an analysis of two variables, but {path.parent} is one {kind}. "
+        raise ValueError(f"{why}In Python, co.load(the model).f({values}) gives the scores of rows.")
     return LoadedModel(d)
 
 

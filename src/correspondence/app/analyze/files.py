@@ -34,8 +34,11 @@ from correspondence.results.evidence import HeldOut
 
 __all__ = [
     "CLUSTERS_FILE",
+    "CONSTRAINTS_FILES",
+    "CONSTRAINTS_FORMAT",
     "HISTORY_FILE",
     "MODEL_FILE",
+    "OTHER_FORMATS",
     "REPORT_FILE",
     "SUMMARY_FILE",
     "SUMMARY_FORMAT",
@@ -56,6 +59,8 @@ __all__ = [
 
 SUMMARY_FORMAT = "correspondence.analysis 1"
 SURVEY_FORMAT = "correspondence.survey 1"  # of all columns
+CONSTRAINTS_FORMAT = "correspondence.constraints 1"
+OTHER_FORMATS = {SURVEY_FORMAT: ("of all columns", "frame"), CONSTRAINTS_FORMAT: ("with constraints", "constraints")}
 REPORT_FILE, PICS_FILE, X_FILE, Y_FILE = "report.html", "pics.csv", "x.parquet", "y.parquet"
 X_CSV_FILE, Y_CSV_FILE, EXCEL_FILE = "x.csv", "y.csv", "coordinates.xlsx"
 MODEL_FILE, SUMMARY_FILE = "model.safetensors", "summary.json"
@@ -64,6 +69,7 @@ SIDE_FILES = (X_FILE, Y_FILE, X_CSV_FILE, Y_CSV_FILE)
 RESULT_FILES = (REPORT_FILE, PICS_FILE, *SIDE_FILES, MODEL_FILE, SUMMARY_FILE, STRUCTURE_FILE)
 HISTORY_FILE, CLUSTERS_FILE = "history.csv", "clusters.csv"
 SURVEY_FILES = ("axes.csv", "columns.csv", "description.csv", "rows.parquet", "rows.csv")
+CONSTRAINTS_FILES = ("partition.csv", "scores.csv", "anova.csv")
 ASSOCIATIONS_FILES = ("associations.csv", "correlations.csv", "associations.png")
 OWNED_FILES = (
     *RESULT_FILES,
@@ -71,6 +77,7 @@ OWNED_FILES = (
     HISTORY_FILE,
     CLUSTERS_FILE,
     *SURVEY_FILES,
+    *CONSTRAINTS_FILES,
     *ASSOCIATIONS_FILES,
 )  # what one command writes to a folder, another removes
 MAX_CSV_CELLS = 1_000_000  # cells of x and y that are also written as CSV without being asked for: about two seconds

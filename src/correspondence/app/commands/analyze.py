@@ -12,6 +12,7 @@ from correspondence.app.commands.options import (
     METHODS_LISTED,
     check_usage,
     column_option,
+    columns_option,
     dates_option,
     decimal_option,
     groups_option,
@@ -41,6 +42,7 @@ EXAMPLES_TEXT = """\b
 Examples:
   correspondence analyze winequality-red.csv --y quality --labels quality
   correspondence analyze housetasks.csv --table -o tasks
+  correspondence analyze dune.csv --table --constraints dune_env.csv --given Moisture
   correspondence analyze survey.csv
   correspondence analyze captions.csv --images photos --size 64 --method kernel
 
@@ -78,6 +80,18 @@ def read_cluster_number(context: click.Context, parameter: click.Parameter, valu
 @min_count_option
 @column_option("weights", "Column that says how often each pair of labels was counted.")
 @table_option
+@click.option(
+    "--constraints",
+    type=click.Path(path_type=Path),
+    help="File of variables of the rows of a table, which are to explain it (canonical correspondence analysis). Its "
+    "first column may name the rows. --labels and --groups (rows are permuted within these) are columns of it.",
+)
+@columns_option(
+    "explained-by",
+    "Columns of --constraints that are to explain the table, separated by commas; by default all others.",
+)
+@columns_option("given", "Columns of --constraints whose influence is taken away before, separated by commas.")
+@click.option("--smooth", is_flag=True, help="Let numbers of --constraints enter as curves, if held-out rows want it.")
 @decimal_option
 @dates_option
 @click.option(
@@ -151,7 +165,9 @@ def analyze_command(
     structure.csv (the correlation of each column with each axis). Of all columns they are report.html, axes.csv,
     columns.csv (answers and numbers), description.csv (what goes with each axis, with tests), rows.csv,
     model.safetensors and summary.json. With --clusters the rows have a column cluster, and clusters.csv says how stable
-    each cluster is and what characterises it.
+    each cluster is and what characterises it. Of a table with --constraints they are report.html (the triplot),
+    partition.csv, scores.csv (of sites, species and constraints, as vegan has them), anova.csv (permutation tests),
+    model.safetensors and summary.json.
     """
     import matplotlib
 
@@ -181,8 +197,15 @@ def analyze_command(
     with one_sentence(), open_stages(progress) as line:
         check_format(format)
         line.tell(f"reading {make_safe(file.name)}")
-        survey = read_survey(request) if method == "auto" else None
+        survey = read_survey(request) if method == "auto" and request.constraints is None else None
     heading = title or to_valid_text(file.stem)
+    if request.constraints is not None:
+        unused = {"--min-count": min_count, "--format": format, "--clusters": clusters}
+        tell_lines([f"{name} says nothing about constraints." for name in unused if unused[name] is not None])
+        if method not in ("auto", "ca"):
+            raise click.ClickException(f"--method must be ca with --constraints, got {method}.")
+        _analyze_constraints(request, components, seed, progress, as_json, folder, heading, budget)
+        return
     if survey is not None:
         unused = {"--min-count": min_count, "--format": format}
         tell_lines(
@@ -239,3 +262,38 @@ def _analyze_all_columns(
         line.tell("writing the page and the tables")
         summary = write_survey(found, request, folder, heading, seed)
     click.echo(to_json(summary) if as_json else format_survey(summary))
+
+
+def _analyze_constraints(
+    request: Any,
+    components: int | None,
+    seed: int,
+    progress: bool | None,
+    as_json: bool,
+    folder: Path,
+    heading: str,
+    budget: Any,
+) -> None:
+    """Explain a table of counts by variables of its rows, write the files and print the result."""
+    from correspondence._util.progress import open_stages
+    from correspondence.app.analyze.constrained import (
+        analyze_constraints,
+        format_constrained,
+        read_row_facts,
+        write_constrained,
+    )
+    from correspondence.app.analyze.files import to_json
+    from correspondence.app.analyze.inputs import read_data
+
+    with one_sentence(), open_stages(progress) as line:
+        line.tell(f"reading {make_safe(request.file.name)}")
+        data = read_data(request, line)
+        facts = read_row_facts(request, data.x.values.tolist())
+        line.clear()
+        tell_lines([*data.lines, *facts.notes])
+        found = analyze_constraints(data, facts, request, components, seed, line, budget)
+    tell_lines(found.notes)
+    with one_sentence(), writing_to(folder), open_stages(progress) as line:
+        line.tell("writing the page and the tables")
+        summary = write_constrained(found, request, folder, heading, seed)
+    click.echo(to_json(summary) if as_json else format_constrained(summary))

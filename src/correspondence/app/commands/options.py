@@ -52,7 +52,12 @@ def complete_column_names(context: click.Context, parameter: click.Parameter, in
 def columns_option(name: str, help: str) -> Callable[[Any], Any]:
     """Make an option for the names of several columns."""
     return click.option(
-        f"--{name}", name, multiple=True, callback=names_of, shell_complete=complete_column_names, help=help
+        f"--{name}",
+        name.replace("-", "_"),
+        multiple=True,
+        callback=names_of,
+        shell_complete=complete_column_names,
+        help=help,
     )
 
 
@@ -173,8 +178,16 @@ def check_usage(request: Request) -> None:
     ]
     if len(given) > 1:
         raise click.UsageError(f"{given[0]} and {given[1]} exclude each other.")
+    if request.constraints is not None and not request.table:
+        raise click.UsageError("--constraints needs --table: they explain a table of counts.")
+    of_constraints = {"--explained-by": request.explained_by, "--smooth": request.smooth}
+    if request.table or not request.y:
+        of_constraints["--given"] = request.given
+    for name, value in of_constraints.items():
+        if value and request.constraints is None:
+            raise click.UsageError(f"{name} needs --constraints, a file with variables of the rows of a table.")
     unused = {
-        "--table": ("y", "labels", "groups", "weights"),
+        "--table": ("y", "weights") if request.constraints is not None else ("y", "labels", "groups", "weights"),
         "--beliefs": ("groups", "weights"),
         "--images": ("weights",),
     }

@@ -41,6 +41,10 @@ class Request:
     missing: str = "indicator"
     decimal: Any = None
     dates: Any = None
+    given: Sequence[str] = ()
+    constraints: Path | None = None
+    explained_by: Sequence[str] = ()
+    smooth: bool = False
 
     @property
     def readings(self) -> Readings:
