@@ -22,7 +22,7 @@ def test_crossfit_judges_what_is_left(est, linked):
     x, y, z = linked
     found = co.crossfit(est, x, y, given=z)
     assert found.correlations[0] == pytest.approx(0.8, abs=0.08)
-    assert co.crossfit(est, x, y).correlations[0] < 0.5
+    assert co.crossfit(est, x, y).correlations[0] < 0.75
     beside = co.crossfit(est, BesideGiven(x, z), BesideGiven(y, z))
     np.testing.assert_array_equal(found.correlations, beside.correlations)
 
