@@ -20,6 +20,7 @@ from correspondence._util.files import State
 from correspondence.core.asymmetric import ASYMMETRIC_FORMAT, AsymmetricDecomposition, load_asymmetric
 from correspondence.core.functions import PrincipalFunctions, find_function_class
 from correspondence.core.scoring import score_pairs, score_parts
+from correspondence.data.beside_given import match_given
 from correspondence.data.pairs.pairs import Pairs, check_source
 from correspondence.results.evidence import HeldOut
 from correspondence.results.points import FrameResult
@@ -122,7 +123,7 @@ class Decomposition:
         k = self._check_k(k)
         return replace(self, pics=self.pics[:k], f=self.f.truncate(k), g=self.g.truncate(k))
 
-    def evaluate(self, X: Any, Y: Any = None, sample_weight: Any = None) -> HeldOut:
+    def evaluate(self, X: Any, Y: Any = None, sample_weight: Any = None, *, given: Any = None) -> HeldOut:
         """Evaluate the functions on pairs, ideally pairs that were not used in the fit.
 
         Parameters
@@ -131,6 +132,8 @@ class Decomposition:
             The pairs must be in the same order. X alone may be `Pairs`, which are read twice, where they are.
         sample_weight : array-like of shape (n,), optional
             The pairs have these weights; each is 1 by default.
+        given : array-like or frame, optional
+            The given variables of the pairs, if the fit had some.
 
         Returns
         -------
@@ -139,8 +142,13 @@ class Decomposition:
         """
         if isinstance(X, Pairs):
             check_source(X, Y, sample_weight)
+            if self.f.needs_given or given is not None:
+                raise ValueError(
+                    "X must be in memory if there are given variables, got Pairs. Collect the pairs first."
+                )
             parts = X.through(self.f.without_sample(), self.g.without_sample())
             return score_parts(parts.each, self.correlations, warn=True)
+        X, Y = match_given(X, Y, given, is_needed=self.f.needs_given)
         F, G = self.f(X), self.g(Y)
         if len(F) != len(G):
             raise ValueError(f"X and Y must have the same length, got {len(F)} and {len(G)}.")
@@ -162,6 +170,11 @@ class Decomposition:
         ndarray of shape (n,) or (len(X), len(Y))
             Ratios; 1 means unrelated. They may be slightly negative if some components are not kept.
         """
+        if self.f.needs_given:
+            raise ValueError(
+                "given must be None in the fit for a density ratio: what is left of x and y given z may be spread "
+                "differently for each z. Fit without given=, or compare d.f(X, given=Z) with d.g(Y, given=Z)."
+            )
         F, G = self.f(X) * self.correlations, self.g(Y)
         if pairwise:
             return 1 + F @ G.T

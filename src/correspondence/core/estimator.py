@@ -16,6 +16,7 @@ from correspondence._util.text import short_repr
 from correspondence._util.user_warnings import FewerComponents, LeftOut, UncertainInterval
 from correspondence.core.decomposition import Decomposition
 from correspondence.core.dependence_views import View
+from correspondence.data.beside_given import list_parts, strip_given
 from correspondence.data.column_reading import find_missing_rows
 from correspondence.data.pairs.pairs import Memory, Pairs, Parts, check_source
 from correspondence.data.splits import encode_groups
@@ -72,6 +73,9 @@ class Estimator(TransformerMixin, BaseEstimator, ABC):
         ndarray of shape (n, d), or a pair of them
             f(X), or (f(X), g(Y)), with variance 1 on the training pairs. They are frames if `set_output` asks for them.
         """
+        return self._transform_both(X, Y)
+
+    def _transform_both(self, X: Any, Y: Any) -> Any:
         check_is_fitted(self)
         if isinstance(X, Pairs):
             raise ValueError("X must be in memory, got Pairs. Call distributed.transform(est, pairs, folder).")
@@ -95,7 +99,7 @@ class Estimator(TransformerMixin, BaseEstimator, ABC):
         check_is_fitted(self)
         G = self._evaluate_g(Y)
         wanted = getattr(self, "_sklearn_output_config", {}).get("transform", get_config()["transform_output"])
-        return G if wanted == "default" else _make_frame(G, wanted, getattr(Y, "index", None))
+        return G if wanted == "default" else _make_frame(G, wanted, getattr(strip_given(Y), "index", None))
 
     def _make_test_views(self, X: Any, Y: Any) -> list[View]:
         """Return views of pairs in which components can be tested without holding pairs out, if there are any."""
@@ -204,8 +208,9 @@ class PairsEstimator(Estimator):
     def _check_missing(self, values: Any, name: str) -> None:
         """Raise an error for missing values, unless they have an indicator."""
         policy = self._missing_policy
-        if policy != "indicator" and (n := int(find_missing_rows(values, name).sum())):
-            raise ValueError(f"{name} has missing values in {n} row(s), and missing={policy!r}: leave them out.")
+        for part, called in list_parts(values, name):
+            if policy != "indicator" and (n := int(find_missing_rows(part, called).sum())):
+                raise ValueError(f"{called} has missing values in {n} row(s), and missing={policy!r}: leave them out.")
 
     def _open_pairs(self, X: Any, Y: Any, groups: Any = None) -> tuple[Parts, np.ndarray | None]:
         """Return the pairs, in memory or elsewhere, and the numbers of their groups."""
@@ -270,7 +275,7 @@ def treat_missing(policy: str, X: Any, Y: Any, groups: Any = None) -> tuple[Any,
     policy : {"indicator", "drop", "error"}
         Leave missing values to the encoders, drop the pairs that have one, or raise an error.
     X, Y : array-like, frame, sparse matrix, list of texts or array of images
-        One row for each pair.
+        One row for each pair; both may be beside given variables, whose missing values are treated alike.
     groups : array-like of shape (n,), optional
         The group of each pair.
 
@@ -281,14 +286,16 @@ def treat_missing(policy: str, X: Any, Y: Any, groups: Any = None) -> tuple[Any,
     """
     if policy == "indicator" or Y is None or isinstance(X, Pairs):
         return X, Y, groups
-    is_missing = [find_missing_rows(values, name) for values, name in ((X, "X"), (Y, "Y"))]
-    for gone, name in zip(is_missing, "XY", strict=True):
+    parts = {name: values for side in ((X, "X"), (Y, "Y")) for values, name in list_parts(*side)}
+    is_missing = {name: find_missing_rows(values, name) for name, values in parts.items()}
+    for name, gone in is_missing.items():
         if policy == "error" and gone.any():
             raise ValueError(
                 f"{name} has missing values in {int(gone.sum())} row(s), and missing='error'. "
                 "Fill them in, or choose missing='indicator' or 'drop'."
             )
-    if len(is_missing[0]) != len(is_missing[1]) or not (gone := is_missing[0] | is_missing[1]).any():
+    rows = list(is_missing.values())
+    if len({len(gone) for gone in rows}) > 1 or not (gone := np.logical_or.reduce(rows)).any():
         return X, Y, groups
     kept = np.flatnonzero(~gone)
     warnings.warn(

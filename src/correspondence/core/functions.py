@@ -77,6 +77,8 @@ class PrincipalFunctions(ABC):
     """The functions f_1, ..., f_d of one variable: ``functions(values)`` has shape (n, d)."""
 
     kind: ClassVar[str]
+    needs_given: ClassVar[bool] = False
+    """Whether values must be beside given variables."""
 
     @abstractmethod
     def __call__(self, values: Any) -> np.ndarray:

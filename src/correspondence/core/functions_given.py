@@ -30,6 +30,7 @@ class FunctionsGiven(PrincipalFunctions):
     functions: LinearFunctions
     regression: GivenRegression
     kind: ClassVar[str] = "given"
+    needs_given: ClassVar[bool] = True
 
     def __call__(self, values: Any, given: Any = None) -> np.ndarray:
         """Evaluate f(x) - E[f(x) | z].
@@ -43,8 +44,8 @@ class FunctionsGiven(PrincipalFunctions):
         """
         if not isinstance(values, BesideGiven):
             if given is None:
-                raise ValueError("given must hold the given variables of the rows, as in the fit, got None.")
-            values = BesideGiven.from_rows(values, given, "X")
+                raise ValueError("given must hold the given variables of the same rows, as in the fit, got None.")
+            values = BesideGiven.from_rows(values, given, getattr(self.functions.features, "name", "X"))
         return self.regression.leave(self.functions(values.values), values.given)
 
     @property
@@ -63,8 +64,8 @@ class FunctionsGiven(PrincipalFunctions):
 
     def evaluate_on_sample(self, h: Any, sample: Any = None) -> tuple[np.ndarray, np.ndarray, np.ndarray]:  # noqa: D102
         raise ValueError(
-            "given must be None for an expectation over Y, which needs functions of Y alone. Fit without given=, or "
-            "regress h(Y) on f(X, given=Z)."
+            "given must be None in the fit for an expectation over Y, which needs functions of Y alone. Fit without "
+            "given=, or regress h(Y) on d.f(X, given=Z)."
         )
 
     def state(self) -> State:  # noqa: D102

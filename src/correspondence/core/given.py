@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
-from sklearn.base import clone
+from sklearn.base import clone, is_classifier
 from sklearn.multioutput import MultiOutputRegressor
 from sklearn.utils import get_tags
 
@@ -18,11 +18,18 @@ from correspondence.core.given_splines import SplineRegression, regress_on_splin
 from correspondence.data.encoders.columns import Columns, is_table
 from correspondence.data.splits import Split, encode_groups, make_splits
 
-__all__ = ["Given", "GivenEncoder", "GivenRegression"]
+__all__ = ["Given", "GivenEncoder", "GivenRegression", "check_regressor"]
 
 N_FOLDS_OF_GIVEN = 5  # with groups, and with regressors
 MAX_GIVEN_COLUMNS = 1000  # encoded columns of z
 MAX_CURVED_CORRELATION = 1 - 1e-6  # beyond it, the column on its own scale adds nothing to the encoded one
+
+
+def check_regressor(model: Any, name: str) -> None:
+    """Check a regressor of scikit-learn, or of its kind."""
+    is_model = all(hasattr(model, method) for method in ("fit", "predict", "get_params"))
+    if isinstance(model, type) or not is_model or is_classifier(model):
+        raise ValueError(f"{name} must be None or a scikit-learn regressor such as Ridge(), got {short_repr(model)}.")
 
 
 @dataclass(frozen=True, eq=False)
@@ -228,6 +235,15 @@ class GivenRegression:
         fit = regress_on_splines(F, given.rows, is_number, folds, is_rough=is_rough, has_indices=has_indices)
         return cls(given.encoder, [fit.regression], fit.held_out, fit.own, fit.leverages)
 
+    @property
+    def even_residuals(self) -> np.ndarray:
+        """The residuals of the rows of the fit, scaled so that each is as uncertain as the others, of shape (n, p).
+
+        What is left of a row without a model fitted to it has the variance of the noise divided by 1 - leverage: of a
+        row far from all others hardly anything is known, but it could decide everything.
+        """
+        return self.residuals * np.sqrt(1 - self.leverages)
+
     def expect(self, Z: Any) -> np.ndarray:
         """Expect the functions given values of z, of shape (n, p)."""
         rows = Given.read(Z, self.encoder).rows
@@ -269,7 +285,10 @@ class GivenRegression:
     def state(self) -> State:
         """Return the description and the arrays from which `from_state` makes the same, without residuals."""
         if not all(isinstance(model, SplineRegression) for model in self.models):
-            raise TypeError(f"Regressions on given variables by {self.models[0]!r} cannot be saved.")
+            raise TypeError(
+                f"Regressions on given variables by {self.models[0]!r} cannot be saved. "
+                "Use given_regressor=None, whose splines can, or pickle the estimator."
+            )
         model = self.models[0].state()
         return State({"encoder": self.encoder.state().description}, model.prefix_arrays("model."))
 

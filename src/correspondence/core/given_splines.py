@@ -22,12 +22,13 @@ import numpy as np
 
 from correspondence._util.files import State, strip_prefix
 from correspondence.core.penalised_coordinates import diagonalise_penalty
-from correspondence.core.splines import AdditiveFunctions, SplineBasis
+from correspondence.core.splines import AdditiveFunctions, SplineBasis, place_knots
 
 __all__ = ["SplineFeatures", "SplineRegression", "SplineResiduals", "find_smooth_functions", "regress_on_splines"]
 
 STRENGTHS = 10.0 ** np.arange(-8, 2.5, 0.5)
-MAX_KNOTS_OF_GIVEN = 16
+MAX_KNOTS_OF_GIVEN = 24
+MAX_KNOTS_TO_EXTREMES = 16
 MIN_KNOTS_OF_GIVEN = 4  # with fewer, functions of a column are linear
 ROWS_PER_KNOT = 5
 MAX_KNOTS_IN_ALL = 240
@@ -140,7 +141,8 @@ def regress_on_splines(
     >>> regress_on_splines(F, z, np.array([True])).held_out.std().round(2)
     np.float64(0.1)
     """
-    first = _fit_splines(F, features or SplineFeatures.from_rows(rows, is_number), folds, is_rough)
+    features = features or SplineFeatures.from_rows(rows, is_number, reach_extremes=is_rough)
+    first = _fit_splines(F, features, folds, is_rough)
     if not has_indices:
         return first.residuals
     A = first.find_indices(F)
@@ -150,7 +152,7 @@ def regress_on_splines(
     # second regression would then remove.
     indices = (F - first.residuals.own - F.mean(axis=0)) @ A
     both = np.hstack([rows, indices]), np.append(is_number, np.ones(A.shape[1], dtype=bool))
-    second = _fit_splines(F, SplineFeatures.from_rows(*both), folds, is_rough)
+    second = _fit_splines(F, SplineFeatures.from_rows(*both, reach_extremes=features.reach_extremes), folds, is_rough)
     own = first.residuals.regression.functions
     regression = replace(second.residuals.regression, indices=replace(own, weights=own.weights @ A))
     return replace(second.residuals, regression=regression)
@@ -182,20 +184,23 @@ class SplineFeatures:
         Their means.
     smoother : _Smoother
         The directions, and the rows there.
+    reach_extremes : bool
+        Whether knots cover the whole range of each number.
     """
 
     basis: SplineBasis
     mean: np.ndarray
     smoother: _Smoother
+    reach_extremes: bool
 
     @classmethod
-    def from_rows(cls, rows: np.ndarray, is_number: np.ndarray) -> SplineFeatures:
-        """Compute the features of encoded rows; functions of columns with true in `is_number` may bend."""
-        basis = make_basis(rows, is_number)
+    def from_rows(cls, rows: np.ndarray, is_number: np.ndarray, *, reach_extremes: bool = True) -> SplineFeatures:
+        """Compute the features of encoded rows; the arguments are those of `make_basis`."""
+        basis = make_basis(rows, is_number, reach_extremes=reach_extremes)
         B = basis(rows)
         mean = B.mean(axis=0)
         B = B - mean
-        return cls(basis, mean, _Smoother.from_features(B, *penalise_features(basis, rows, B)))
+        return cls(basis, mean, _Smoother.from_features(B, *penalise_features(basis, rows, B)), reach_extremes)
 
 
 def _fit_splines(
@@ -219,19 +224,32 @@ def _fit_splines(
     return _Fitted(SplineResiduals(regression, own, held_out, leverages), smoother)
 
 
-def make_basis(rows: np.ndarray, is_number: np.ndarray) -> SplineBasis:
-    """Place knots over the whole range of each number, so that parabolas are followed up to the last row."""
+def make_basis(rows: np.ndarray, is_number: np.ndarray, *, reach_extremes: bool) -> SplineBasis:
+    """Place knots for each number.
+
+    Functions that are to be used on new rows must be straight where only a handful of rows are left: a cubic
+    that ends at the last row follows it, and says anything of a row beyond it.
+
+    Parameters
+    ----------
+    rows : ndarray of shape (n, q)
+        The encoded rows of z.
+    is_number : ndarray of bool of shape (q,)
+        Functions of columns with true may bend.
+    reach_extremes : bool
+        If true, knots cover the whole range, so that parabolas are followed up to the last row, as a test needs it.
+    """
     share = min(MAX_KNOTS_IN_ALL, len(rows) // ROWS_PER_KNOT) // max(1, int(is_number.sum()))
-    n_knots = min(MAX_KNOTS_OF_GIVEN, share) if share >= MIN_KNOTS_OF_GIVEN else 0
+    most = MAX_KNOTS_TO_EXTREMES if reach_extremes else MAX_KNOTS_OF_GIVEN
+    n_knots = min(most, share) if share >= MIN_KNOTS_OF_GIVEN else 0
+    place = _spread_knots if reach_extremes else place_knots
     return SplineBasis(
-        [_place_knots(z, n_knots) if number else np.empty(0) for z, number in zip(rows.T, is_number, strict=True)]
+        [place(z, n_knots) if number and n_knots else np.empty(0) for z, number in zip(rows.T, is_number, strict=True)]
     )
 
 
-def _place_knots(z: np.ndarray, n_knots: int) -> np.ndarray:
+def _spread_knots(z: np.ndarray, n_knots: int) -> np.ndarray:
     distinct = np.unique(z)
-    if not n_knots or len(distinct) < 3:
-        return np.empty(0)
     return distinct if len(distinct) <= n_knots else np.linspace(distinct[0], distinct[-1], n_knots)
 
 
@@ -241,9 +259,9 @@ def penalise_features(basis: SplineBasis, rows: np.ndarray, B: np.ndarray) -> tu
     Where the features are too many for the rows, the ridge is the penalty.
     """
     n, width = B.shape
-    within = basis.indicate_intervals(rows)
-    counts = within.T @ within + np.eye(within.shape[1])
-    penalty = basis.third_derivatives.T @ (counts / n) @ basis.third_derivatives
+    # Column by column: the derivative of a sum would depend on which end of an index is called the upper one.
+    counts = basis.indicate_intervals(rows).sum(axis=0) + 1
+    penalty = basis.third_derivatives.T @ (counts[:, None] / n * basis.third_derivatives)
     widths = [len(knots) if len(knots) > 2 else 1 for knots in basis.knots]
     is_column = np.repeat([len(knots) < 3 for knots in basis.knots], widths)
     ridge = np.where(is_column, RIDGE_ROWS / n, 0.0)

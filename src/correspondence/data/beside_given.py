@@ -11,7 +11,7 @@ import numpy as np
 from correspondence._util.arguments import check_index, count_observations, take_rows
 from correspondence.data.table import to_frame
 
-__all__ = ["BesideGiven", "put_beside_given", "strip_given"]
+__all__ = ["BesideGiven", "has_given", "list_parts", "match_given", "put_beside_given", "strip_given"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,6 +76,40 @@ def put_beside_given(X: Any, Y: Any, given: Any) -> tuple[Any, Any]:
     return BesideGiven.from_rows(X, given, "X"), BesideGiven.from_rows(Y, given, "Y")
 
 
+def match_given(X: Any, Y: Any, given: Any, *, is_needed: bool) -> tuple[Any, Any]:
+    """Put given variables beside pairs if the functions of a fit need them, and refuse them otherwise.
+
+    Parameters
+    ----------
+    X, Y : array-like, frame, ...
+        Values of both variables, with or without given variables beside them; Y may be None.
+    given : array-like, frame, dictionary of columns or None
+        The given variables of the same rows.
+    is_needed : bool
+        Whether there were given variables in the fit.
+    """
+    if not is_needed:
+        if given is not None:
+            raise ValueError(f"given must be None, as in the fit, got {type(given).__name__}. Fit with given=, too.")
+        return X, Y
+    if isinstance(X, BesideGiven):
+        return X, Y
+    if given is None:
+        raise ValueError("given must hold the given variables of the same rows, as in the fit, got None.")
+    beside = BesideGiven.from_rows(X, given, "X")
+    return beside, None if Y is None else BesideGiven.from_rows(Y, given, "Y")
+
+
 def strip_given(values: Any) -> Any:
     """Return the values alone, if they are beside given variables."""
     return values.values if isinstance(values, BesideGiven) else values
+
+
+def list_parts(values: Any, name: str) -> list[tuple[Any, str]]:
+    """List the values with their name, and the variables given beside them, if there are any."""
+    return [(values.values, name), (values.given, "given")] if isinstance(values, BesideGiven) else [(values, name)]
+
+
+def has_given(X: Any, given: Any = None) -> bool:
+    """Tell whether there are given variables, as an argument or beside X."""
+    return given is not None or isinstance(X, BesideGiven)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import fields
 from functools import partial, reduce
 from operator import add
@@ -11,12 +12,15 @@ import numpy as np
 
 from correspondence._util.arguments import count_observations
 from correspondence._util.constraints import SEED, Constraints, Whole, check_parameters
+from correspondence._util.text import short_repr
 from correspondence.core.collinearity import describe_columns, resolve_collinearity
 from correspondence.core.decomposition import Decomposition
 from correspondence.core.dependence_views import View, view_whitened
-from correspondence.core.estimator import MISSING_POLICIES, PairsEstimator, treat_missing
+from correspondence.core.estimator import MISSING_POLICIES, treat_missing
+from correspondence.core.estimator_given import GivenEstimator
 from correspondence.core.feature_maps import Additive, Encoded, Loadings, fix_signs, iterate_blocks, to_dense
 from correspondence.core.functions import LinearFunctions
+from correspondence.core.given import check_regressor
 from correspondence.core.moments import Moments
 from correspondence.core.regularised import check_strengths
 from correspondence.core.splines import (
@@ -27,17 +31,21 @@ from correspondence.core.splines import (
     solve_additive,
     view_additive,
 )
+from correspondence.data.beside_given import has_given
 from correspondence.data.column_summary import Survey
 from correspondence.data.encoders.choosing import encoders_for, survey_pairs
 from correspondence.data.encoders.columns import MAX_DENSE_COLUMNS, Columns, copy_for_expectations
 from correspondence.data.pairs.pairs import Memory, Parts
 from correspondence.estimators.alternating import AlternatingExpectations, check_model
 from correspondence.estimators.cca import list_strengths
+from correspondence.estimators.left_additive import decompose_left_additive, make_bounded_basis
 
 __all__ = ["ACE"]
 
+MakeBasis = Callable[[np.ndarray, np.ndarray, int | None], SplineBasis]
 
-class ACE(PairsEstimator):
+
+class ACE(GivenEstimator):
     """Alternating conditional expectations, all components at once.
 
     Without regressors, f and g are sums of functions of single columns, found in closed form: a value for each label,
@@ -59,7 +67,8 @@ class ACE(PairsEstimator):
         It learns E[f(X) | Y]. The default takes means over the labels of Y, or a copy of `x_regressor` if Y does not
         hold labels.
     n_knots : "auto" or int
-        The number of knots of the splines of each column; "auto" is 24, or fewer for many columns or few pairs.
+        The number of knots of the splines of each column; "auto" is 24, or fewer for many columns or few pairs, and at
+        most 12 once others are given.
     smoothing : "auto", float or array-like of shape (n_components,)
         The weight of the penalty on the third derivative is the same for all components, or one for each. "auto"
         chooses it by what a component adds on held-out folds.
@@ -77,6 +86,9 @@ class ACE(PairsEstimator):
         label as a level of its own; "drop" leaves pairs with missing values out of the fit; "error" refuses them.
     handle_unknown : {"error", "missing"}
         In new data, a label that was not in the fit is an error, or is treated like a missing one.
+    given_regressor : regressor, optional
+        It learns what is expected of splines of the columns given z, where `fit` has given variables. The default is
+        sums of smooth functions of the given columns, and a mean for each label.
 
     Attributes
     ----------
@@ -113,6 +125,7 @@ class ACE(PairsEstimator):
         "random_state": SEED,
         "missing": MISSING_POLICIES,
         "handle_unknown": ("error", "missing"),
+        "given_regressor": (None, check_regressor),
     }
 
     def __init__(
@@ -129,6 +142,7 @@ class ACE(PairsEstimator):
         progress: bool | None = None,
         missing: str = "indicator",
         handle_unknown: str = "error",
+        given_regressor: Any = None,
     ) -> None:
         self.n_components = n_components
         self.x_regressor = x_regressor
@@ -141,9 +155,10 @@ class ACE(PairsEstimator):
         self.progress = progress
         self.missing = missing
         self.handle_unknown = handle_unknown
+        self.given_regressor = given_regressor
 
-    def fit(self, X: Any, Y: Any = None, *, groups: Any = None) -> Self:
-        """Find the most correlated functions of X and Y.
+    def fit(self, X: Any, Y: Any = None, *, groups: Any = None, given: Any = None) -> Self:
+        """Find the most correlated functions of X and Y, or of what is left of them once others are given.
 
         Parameters
         ----------
@@ -152,13 +167,23 @@ class ACE(PairsEstimator):
             pairs are.
         groups : array-like of shape (n,), optional
             Pairs of the same group, such as repeated measurements, stay in the same fold.
+        given : array-like or frame, optional
+            Leave what these variables explain, one row for each pair, out of both X and Y: the functions are f(x) minus
+            what is expected of it given z, and likewise for g. Without `x_regressor` and `y_regressor` only.
 
         Returns
         -------
         Self
             The estimator itself.
+
+        Warns
+        -----
+        LeftOut
+            Columns that the given variables determine are dropped.
         """
         check_parameters(self)
+        if has_given(X, given):
+            return self._fit_left(X, Y, groups, given)
         X, Y, groups = treat_missing(self.missing, X, Y, groups)
         pairs, together = self._open_pairs(X, Y, groups)
         if self.x_regressor is None and self.y_regressor is None:
@@ -175,11 +200,46 @@ class ACE(PairsEstimator):
         self.__dict__.pop("smoothing_", None)
         return self
 
+    def _fit_left(self, X: Any, Y: Any, groups: Any, given: Any) -> Self:
+        """Fit to what the given variables leave of both sides."""
+        for name in ("x_regressor", "y_regressor"):
+            if getattr(self, name) is not None:
+                raise ValueError(
+                    f"{name} must be None if there are given variables, got {short_repr(getattr(self, name))}. "
+                    "Sums of smooth functions are used; given_regressor says what regresses them on the given ones."
+                )
+        pairs, conditions = self._take_given(X, Y, groups, given)
+        encoders, rows, bases, sums = self._sum_splines(pairs, conditions.groups, make_bounded_basis)
+        assert isinstance(rows, Memory)
+        d, smoothing = decompose_left_additive(
+            rows, encoders, bases, sums, conditions, self.n_components, self._smoothing_strengths
+        )
+        self._set_decomposition(d, pairs.x)
+        self.smoothing_ = smoothing
+        return self
+
     def _solve_closed_form(
         self, pairs: Parts, y_sample: Any, groups: np.ndarray | None
     ) -> tuple[Decomposition, np.ndarray]:
+        encoders, rows, bases, sums = self._sum_splines(pairs, groups, SplineBasis.for_columns)
+        fit = solve_additive(sums, *bases, self.n_components, self._smoothing_strengths)
+        moments, loadings = rows.sums(
+            partial(_sum_function_moments, fit.f, fit.g), _add_parts, "functions", numbered=False
+        )
+        x, y = (Additive(*side) for side in zip("XY", encoders, (fit.f, fit.g), strict=True))
+        d = moments.decompose(self.n_components, x_features=x, y_features=y, y_sample=y_sample)
+        assert isinstance(d.g, LinearFunctions)
+        return fix_signs(d, loadings.covariance @ d.g.weights, loadings.variance), fit.smoothing
+
+    def _sum_splines(
+        self, pairs: Parts, groups: np.ndarray | None, make_basis: MakeBasis
+    ) -> tuple[list[Columns], Parts, tuple[SplineBasis, SplineBasis], AdditiveSums]:
+        """Encode the rows of both sides, and sum over splines of their columns."""
         surveys, encoders = survey_tables(pairs)
-        x_basis, y_basis = (self._make_spline_basis(*side) for side in zip(encoders, surveys, "XY", strict=True))
+        x_basis, y_basis = (
+            make_basis(to_dense(encoder.of_columns(survey.rows, name)), encoder.coordinates, self._given_knots)
+            for encoder, survey, name in zip(encoders, surveys, "XY", strict=True)
+        )
         bases = x_basis, y_basis
         rows = pairs.through(*(Encoded(*side) for side in zip("XY", encoders, strict=True)))
         sums = sum_columns(rows, bases, groups)
@@ -189,15 +249,11 @@ class ACE(PairsEstimator):
         if any(small.size for small in found.small):
             bases = x_basis.with_combinations(found.small[0]), y_basis.with_combinations(found.small[1])
             sums = sum_columns(rows, bases, groups)
-        grid = list_strengths(self.smoothing, "smoothing", SMOOTHING_STRENGTHS)
-        fit = solve_additive(sums, *bases, self.n_components, grid)
-        moments, loadings = rows.sums(
-            partial(_sum_function_moments, fit.f, fit.g), _add_parts, "functions", numbered=False
-        )
-        x, y = (Additive(*side) for side in zip("XY", encoders, (fit.f, fit.g), strict=True))
-        d = moments.decompose(self.n_components, x_features=x, y_features=y, y_sample=y_sample)
-        assert isinstance(d.g, LinearFunctions)
-        return fix_signs(d, loadings.covariance @ d.g.weights, loadings.variance), fit.smoothing
+        return encoders, rows, bases, sums
+
+    @property
+    def _smoothing_strengths(self) -> Sequence[float] | np.ndarray:
+        return list_strengths(self.smoothing, "smoothing", SMOOTHING_STRENGTHS)
 
     def _make_test_views(self, X: Any, Y: Any) -> list[View]:
         if self.x_regressor is not None or self.y_regressor is not None:
@@ -206,10 +262,6 @@ class ACE(PairsEstimator):
         x, y = (to_dense(encoder(values, name)) for encoder, values, name in zip(encoders, (X, Y), "XY", strict=True))
         additive = view_additive(x, y, encoders[0].coordinates, encoders[1].coordinates, self._given_knots)
         return [view for view in (view_whitened(x, y), additive) if view is not None]
-
-    def _make_spline_basis(self, encoder: Columns, survey: Survey, name: str) -> SplineBasis:
-        rows = to_dense(encoder.of_columns(survey.rows, name))
-        return SplineBasis.for_columns(rows, encoder.coordinates, self._given_knots)
 
     @property
     def _given_knots(self) -> int | None:

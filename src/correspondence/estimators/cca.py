@@ -17,8 +17,11 @@ from correspondence.core.collinearity import Basis, Described, Resolved, describ
 from correspondence.core.decomposition import Decomposition
 from correspondence.core.dependence_views import View, view_whitened
 from correspondence.core.estimator import MISSING_POLICIES, PairsEstimator, treat_missing
+from correspondence.core.estimator_given import GivenEstimator
 from correspondence.core.feature_maps import Encoded, fix_signs, iterate_blocks
 from correspondence.core.functions import FeatureMap, LinearFunctions
+from correspondence.core.given import check_regressor
+from correspondence.core.left_features import Conditions, LeftFeatures, decompose_left, find_left_directions, sum_left
 from correspondence.core.moments import Moments
 from correspondence.core.regularised import (
     PenalisedFit,
@@ -29,6 +32,7 @@ from correspondence.core.regularised import (
 )
 from correspondence.core.scoring import score_moments
 from correspondence.core.sparse_basis import find_sparse_basis, weigh_columns, weigh_words
+from correspondence.data.beside_given import has_given
 from correspondence.data.encoders.choosing import encoders_for
 from correspondence.data.encoders.columns import copy_for_expectations
 from correspondence.data.pairs.pairs import Memory, Parts
@@ -119,7 +123,7 @@ MIN_PAIRS_PER_COLUMN = 4  # from which on nothing is regularised
 Bases = tuple[Basis, Basis]
 
 
-class CCA(PenalisedEstimator):
+class CCA(GivenEstimator, PenalisedEstimator):
     """Canonical correlation analysis: the most correlated linear functions of the columns.
 
     Columns of numbers are taken as they are, labels as an indicator for each, images as pixels, text as a bag of words.
@@ -143,6 +147,9 @@ class CCA(PenalisedEstimator):
         label as a level of its own; "drop" leaves pairs with missing values out of the fit; "error" refuses them.
     handle_unknown : {"error", "missing"}
         In new data, a label that was not in the fit is an error, or is treated like a missing one.
+    given_regressor : regressor, optional
+        It learns what is expected of the columns given z, where `fit` has given variables. The default is sums of
+        smooth functions of the given columns, and a mean for each label.
 
     Attributes
     ----------
@@ -166,6 +173,7 @@ class CCA(PenalisedEstimator):
         "regularization": ("auto", check_strengths),
         "missing": MISSING_POLICIES,
         "handle_unknown": ("error", "missing"),
+        "given_regressor": (None, check_regressor),
     }
 
     def __init__(
@@ -175,11 +183,47 @@ class CCA(PenalisedEstimator):
         *,
         missing: str = "indicator",
         handle_unknown: str = "error",
+        given_regressor: Any = None,
     ) -> None:
         self.n_components = n_components
         self.regularization = regularization
         self.missing = missing
         self.handle_unknown = handle_unknown
+        self.given_regressor = given_regressor
+
+    def fit(self, X: Any, Y: Any = None, *, groups: Any = None, given: Any = None) -> Self:
+        """Find the most correlated linear functions of X and Y, or of what is left of them once others are given.
+
+        Parameters
+        ----------
+        X, Y : array-like, frame, sparse matrix, list of texts or array of images
+            One row for each pair. Or X alone, as `Pairs`: moments are then computed where the pairs are.
+        groups : array-like of shape (n,), optional
+            Pairs of the same group, such as duplicates, are never on both sides of a split when the penalty is chosen,
+            and are held out together from regressions on the given variables.
+        given : array-like or frame, optional
+            Leave what these variables explain, one row for each pair, out of both X and Y: the functions are f(x) minus
+            what is expected of it given z, and likewise for g.
+
+        Returns
+        -------
+        Self
+            The estimator itself.
+
+        Warns
+        -----
+        NearlyCollinear
+            A combination of columns that is hardly more than rounding is dropped; the warning names the columns.
+        LeftOut
+            Columns that the given variables determine are dropped.
+        """
+        if not has_given(X, given):
+            return super().fit(X, Y, groups=groups)
+        check_parameters(self)
+        pairs, conditions = self._take_given(X, Y, groups, given)
+        d, self.regularization_ = self._decompose_left(pairs, conditions)
+        self._set_decomposition(d, pairs.x)
+        return self
 
     def _make_feature_maps(self, pairs: Parts) -> tuple[Encoded, Encoded]:
         x, y = encoders_for(pairs, linear=True)
@@ -193,6 +237,36 @@ class CCA(PenalisedEstimator):
         rows = pairs.through(x.map_rows_sparsely, y.map_rows_sparsely)
         found, strength = self._resolve_columns(rows, known, groups)
         return decompose_columns(found, x, y, self.n_components, y_sample), strength
+
+    def _decompose_left(self, pairs: Memory, conditions: Conditions) -> tuple[Decomposition, np.ndarray]:
+        """Decompose what the given variables leave; also return the strength of the ridge of each component."""
+        x, y = self._make_feature_maps(pairs)
+        known = describe_columns("X", x.encoder, pairs), describe_columns("Y", y.encoder, pairs)
+        rows = pairs.through(x.map_rows_sparsely, y.map_rows_sparsely)
+        bases = find_independent_bases(rows, known)
+        left = []
+        for basis, side, described in zip(bases, (rows.x, rows.y), known, strict=True):
+            F = basis(side)
+            found = find_left_directions(F, conditions.given)
+            found.warn_of_determined(described.side, described.names if basis.matrix is None else [])
+            left.append(conditions.leave_features(F, found.weights))
+        folds = sum_left(left, conditions.groups)
+        span, strength = self._fit_left_ridge(left, bases, folds)
+        make = [partial(make_column_functions, *side) for side in zip((x, y), bases, strict=True)]
+        columns = bases[1](rows.y) if sp.issparse(rows.y) else rows.y
+        return decompose_left(left, sum(folds, start=Moments()), self.n_components, span, make, columns), strength
+
+    def _fit_left_ridge(
+        self, left: list[LeftFeatures], bases: Bases, folds: list[Moments]
+    ) -> tuple[tuple[np.ndarray, np.ndarray] | None, np.ndarray]:
+        """Find what a ridge leaves of what is left, None for all, and its strength for each component."""
+        is_wide = min(side.n_left for side in left) < MIN_PAIRS_PER_COLUMN * sum(len(b.centre) for b in bases)
+        ridge = list_strengths(self.regularization, "regularization", RIDGE_STRENGTHS if is_wide else (0.0,))
+        if not np.any(ridge) or not all(side.width for side in left):
+            return None, np.zeros(self.n_components)
+        x, y = (basis.columns @ side.directions for basis, side in zip(bases, left, strict=True))
+        fit = fit_penalised(folds, (x.T @ x, y.T @ y), self.n_components, ridge, is_rich=True)
+        return ((fit.A, fit.B) if fit.strength.any() else None), fit.strength
 
     def _make_test_views(self, X: Any, Y: Any) -> list[View]:
         pairs = Memory(X, Y, count_observations(X, "X"))
@@ -256,6 +330,23 @@ def find_bases(rows: Parts, known: tuple[Described, Described]) -> Bases:
             f"Pairs must be more than their columns, got {rows.layout.n} for {max(widths)} columns. Collect them first."
         )
     return Basis.make_identity(widths[0]), Basis.make_identity(widths[1])
+
+
+def make_column_functions(features: Encoded, basis: Basis, mean: np.ndarray, weights: np.ndarray) -> LinearFunctions:
+    """Make functions of columns, given the mean and weights of combinations of them."""
+    return LinearFunctions(*basis.on_columns(mean, weights), features)
+
+
+def find_independent_bases(rows: Memory, known: tuple[Described, Described]) -> Bases:
+    """Find combinations of columns as `find_bases` does, but without those that are exact dependences."""
+    bases = find_bases(rows, known)
+    if any(basis.matrix is not None for basis in bases):
+        return bases
+    found = resolve_collinearity(rows, sum(sum_folds(rows, bases, None), start=Moments()), *known)
+    if found.span is None:
+        return found.bases
+    x, y = (Basis(basis.centre, basis.columns @ span) for basis, span in zip(found.bases, found.span, strict=True))
+    return x, y
 
 
 def find_basis(F: Any, known: Described) -> Basis:
