@@ -190,3 +190,29 @@ def test_too_large_a_table_is_refused():
 
     with pytest.raises(ValueError, match="ordered"):
         _read_dense(Large())
+
+
+@pytest.mark.parametrize(
+    "counts",
+    [
+        [[23, 4, 2, 2, 0], [11, 1, 2, 5, 4], [11, 5, 6, 5, 13], [3, 5, 3, 3, 13], [0, 7, 4, 3, 15]],
+        [[14, 3, 4, 6, 0], [14, 5, 2, 8, 4], [5, 3, 6, 5, 10], [1, 6, 1, 7, 16], [0, 3, 6, 4, 17]],
+    ],
+)
+def test_a_side_without_ties_is_exactly_what_the_other_one_expects(counts):
+    """Half of the digits are not enough: later axes avoid what is expected beyond the function itself."""
+    Q, r, c = standardise(np.array(counts, dtype=float))
+    rows, columns = (OrderedSide(np.sqrt(m), np.arange(5)) for m in (r, c))
+    pair = find_monotone_pair(Q, rows, columns)
+    sides = [(pair.u, Q @ pair.v, rows.root), (pair.v, Q.T @ pair.u, columns.root)]
+    free = [(own, image) for own, image, root in sides if np.abs(np.diff(own / root)).min() > 1e-6]
+    assert len(free) == 1
+    np.testing.assert_allclose(free[0][1], pair.correlation * free[0][0], rtol=0, atol=1e-12)
+    assert (
+        len(
+            find_ordered_axes(
+                Residuals.from_counts(np.array(counts, dtype=float), r, c, np.sum(counts)), 4, rows, columns
+            )[1]
+        )
+        == 3
+    )

@@ -27,6 +27,8 @@ __all__ = ["MonotonePair", "OrderedSide", "find_monotone_pair", "find_ordered_ax
 MAX_STEPS = 500  # alternating projections from one start; most need fewer than 20
 MIN_RELATIVE_GAIN = 1e-13  # of a step of the alternation that continues
 N_STARTING_AXES = 3  # unordered axes whose projections are starts
+MAX_POOLED_LOSS = 1e-11  # relative, that rounding explains, of a pair that is exact
+MAX_PARALLEL_SINE = 1e-8  # directions at an angle with a smaller sine differ by rounding only
 ROUNDING = 1e-12  # steps of functions of variance 1 that are smaller have no direction, and smaller parts are nothing
 
 
@@ -207,7 +209,8 @@ def _climb(Q: np.ndarray, rows: OrderedSide, columns: OrderedSide, right: bool, 
         reached = value
     # The alternation converges slowly where two singular values of the pooled table are close: take its pair at once.
     pooled = find_pooled_pair(Q, rows, columns, (rows.mark_ties(u), columns.mark_ties(v)))
-    if pooled is not None and pooled[2] > reached:
+    # It is exact, where the alternation has only half of the digits: that matters for what the pair leaves.
+    if pooled is not None and pooled[2] > reached * (1 - MAX_POOLED_LOSS):
         u, v = _clean_pair(rows, columns, *pooled[:2])
         return MonotonePair(u, v, float(u @ Q @ v))
     return MonotonePair(u, v, reached)
@@ -304,10 +307,11 @@ def _span_known(u: np.ndarray, image: np.ndarray, trivial: np.ndarray | None) ->
     """Make an orthonormal basis of the trivial axis, u and the part of its partner's image that is not along them."""
     known = [u] if trivial is None else [u, trivial / np.linalg.norm(trivial)]
     basis = np.linalg.qr(np.column_stack(known))[0]
+    whole = float(np.linalg.norm(image))
     for _ in range(2):  # twice is enough for orthogonality to machine precision
         image = image - basis @ (basis.T @ image)
-    length = np.linalg.norm(image)
-    return basis if length <= ROUNDING else np.column_stack([basis, image / length])
+    length = float(np.linalg.norm(image))
+    return basis if length <= max(ROUNDING, MAX_PARALLEL_SINE * whole) else np.column_stack([basis, image / length])
 
 
 def decompose_complement(

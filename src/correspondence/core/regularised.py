@@ -26,7 +26,16 @@ from correspondence.core.penalised_coordinates import (
 )
 from correspondence.core.scoring import score_moments
 
-__all__ = ["N_FOLDS", "PenalisedFit", "check_strengths", "compute_fold_moments", "fit_penalised", "merge_folds"]
+__all__ = [
+    "MAX_LOSS",
+    "N_FOLDS",
+    "PenalisedFit",
+    "check_strengths",
+    "compute_fold_moments",
+    "find_strongest_penalty",
+    "fit_penalised",
+    "merge_folds",
+]
 
 N_FOLDS = 5
 MAX_PARALLEL_SINE = 1e-7  # directions at an angle with a smaller sine differ by rounding only

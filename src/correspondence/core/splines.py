@@ -51,6 +51,13 @@ class SplineBasis:
     combinations : ndarray of shape (columns, k), optional
         Linear combinations of the columns with these weights are features too: what distinguishes nearly collinear
         columns is a sum of functions of them, but the moments of the splines lose it.
+    straight : ndarray of bool of shape (columns,), optional
+        Functions of these columns are straight between their knots, not cubic.
+
+    Attributes
+    ----------
+    is_discrete : ndarray of bool of shape (columns,)
+        Which columns had no other values than their knots where these were placed.
     """
 
     def __init__(
@@ -59,9 +66,12 @@ class SplineBasis:
         limits: np.ndarray | None = None,
         ends: np.ndarray | None = None,
         combinations: np.ndarray | None = None,
+        straight: np.ndarray | None = None,
     ) -> None:
         self.knots, self.limits, self.ends = [np.asarray(k, dtype=np.float64) for k in knots], limits, ends
         self.combinations = np.empty((len(self.knots), 0)) if combinations is None else combinations
+        self.straight = np.zeros(len(self.knots), dtype=bool) if straight is None else straight
+        self.is_discrete = np.zeros(len(self.knots), dtype=bool)
         self._splines = [CubicSpline(k, np.eye(len(k))) if len(k) > 2 else None for k in self.knots]
 
     @classmethod
@@ -74,21 +84,50 @@ class SplineBasis:
         extreme = N_EXTREME_ROWS if len(Z) >= 100 else 0
         limits = np.where(is_number[:, None], ordered[[extreme, -1 - extreme]].T, UNBOUNDED_RANGE)
         is_spline = np.array([len(k) > 2 for k in knots])
-        return cls(knots, limits, np.where(is_spline[:, None], ordered[[0, -1]].T, UNBOUNDED_RANGE))
+        basis = cls(knots, limits, np.where(is_spline[:, None], ordered[[0, -1]].T, UNBOUNDED_RANGE))
+        n_values = 1 + np.count_nonzero(np.diff(ordered, axis=0), axis=0)
+        basis.is_discrete = is_spline & (n_values == [len(k) for k in knots])
+        return basis
 
     def with_combinations(self, combinations: np.ndarray) -> SplineBasis:
         """Add linear combinations of the columns to the features."""
-        return SplineBasis(self.knots, self.limits, self.ends, combinations)
+        return self._copy_with(combinations, self.straight)
+
+    def straighten(self, straight: np.ndarray) -> SplineBasis:
+        """Make the functions of some columns straight between their knots."""
+        return self._copy_with(self.combinations, straight)
+
+    def _copy_with(self, combinations: np.ndarray, straight: np.ndarray) -> SplineBasis:
+        basis = SplineBasis(self.knots, self.limits, self.ends, combinations, straight)
+        basis.is_discrete = self.is_discrete
+        return basis
 
     @property
     def width(self) -> int:
         """Number of features."""
-        return sum(len(k) if len(k) > 2 else 1 for k in self.knots) + self.combinations.shape[1]
+        return self.feature_slices[-1].stop + self.combinations.shape[1]
+
+    @property
+    def feature_slices(self) -> list[slice]:
+        """Where the features of each column are; those of linear combinations come after all of them."""
+        stops = np.cumsum([len(k) if len(k) > 2 else 1 for k in self.knots]).tolist()
+        return [slice(start, stop) for start, stop in zip([0, *stops], stops, strict=False)]
+
+    def get_spline(self, column: int) -> CubicSpline:
+        """Return the spline of a column, one function for each of its knots."""
+        spline = self._splines[column]
+        assert spline is not None
+        return spline
+
+    def find_gaps(self, column: int) -> np.ndarray:
+        """Find the intervals between knots in which functions of a column are straight."""
+        return find_straight_intervals(self.knots[column], bool(self.straight[column]))
 
     def __call__(self, Z: np.ndarray) -> np.ndarray:
         """Evaluate the features, of shape (n, width)."""
         Z = self.clip_to_ends(Z)
-        features = [evaluate_spline(z, s, k) for z, s, k in zip(Z.T, self._splines, self.knots, strict=True)]
+        columns = zip(Z.T, self._splines, self.knots, self.straight.tolist(), strict=True)
+        features = [evaluate_spline(*column) for column in columns]
         return np.hstack([*features, Z @ self.combinations] if self.combinations.size else features)
 
     def clip_to_ends(self, Z: np.ndarray) -> np.ndarray:
@@ -114,11 +153,20 @@ class SplineBasis:
 
     def make_functions(self, mean: np.ndarray, weights: np.ndarray) -> AdditiveFunctions:
         """Make additive functions with weights of the features; linear combinations become parts of the splines."""
-        # A spline with value k_j at knot k_j is the column itself: so the columns are combinations of their features.
-        linear = block_diag(*(k[:, None] if len(k) > 2 else np.ones((1, 1)) for k in self.knots))
+        linear = self._express_columns()
         n = len(linear)
         together = weights[:n] + linear @ (self.combinations @ weights[n:])
-        return AdditiveFunctions(SplineBasis(self.knots, self.limits, self.ends), mean[:n], together)
+        basis = SplineBasis(self.knots, self.limits, self.ends, straight=self.straight)
+        return AdditiveFunctions(basis, mean[:n], together)
+
+    def spread_combinations(self) -> np.ndarray:
+        """Make the matrix that turns weights of all features into those of the features of the columns."""
+        linear = self._express_columns()
+        return np.hstack([np.eye(len(linear)), linear @ self.combinations])
+
+    def _express_columns(self) -> np.ndarray:
+        # A spline with value k_j at knot k_j is the column itself: so the columns are combinations of their features.
+        return block_diag(*(k[:, None] if len(k) > 2 else np.ones((1, 1)) for k in self.knots))
 
 
 def place_knots(z: np.ndarray, n_knots: int) -> np.ndarray:
@@ -138,7 +186,14 @@ def place_knots(z: np.ndarray, n_knots: int) -> np.ndarray:
     return np.linspace(low, high, n_knots)[is_held]
 
 
-def evaluate_spline(z: np.ndarray, spline: CubicSpline | None, knots: np.ndarray) -> np.ndarray:
+def find_straight_intervals(knots: np.ndarray, is_straight: bool) -> np.ndarray:
+    width = np.diff(knots)
+    return is_straight | (width > MAX_STEPS_OF_CUBIC * width.min())
+
+
+def evaluate_spline(
+    z: np.ndarray, spline: CubicSpline | None, knots: np.ndarray, is_straight: bool = False
+) -> np.ndarray:
     if spline is None:
         return z[:, None]
     low, high = knots[0], knots[-1]
@@ -147,7 +202,7 @@ def evaluate_spline(z: np.ndarray, spline: CubicSpline | None, knots: np.ndarray
     # A cubic swings out between knots that are far apart: in gaps the functions are linear.
     width = np.diff(knots)
     i = np.clip(np.searchsorted(knots, z, side="right") - 1, 0, len(width) - 1)
-    gap = np.flatnonzero((width[i] > MAX_STEPS_OF_CUBIC * width.min()) & (z > low) & (z < high))
+    gap = np.flatnonzero(find_straight_intervals(knots, is_straight)[i] & (z > low) & (z < high))
     if len(gap):
         i = i[gap]
         share = ((z[gap] - knots[i]) / width[i])[:, None]
@@ -176,8 +231,9 @@ class AdditiveFunctions:
         """Evaluate the functions, of shape (n, d), by summing one spline of each column instead of all features."""
         values = np.tile(-self.mean @ self.weights, (len(Z), 1))
         Z = self.basis.clip_to_ends(Z)
-        for z, knots, spline, weights in zip(Z.T, self.basis.knots, self._splines, self._column_weights, strict=True):
-            values += z[:, None] * weights if spline is None else evaluate_spline(z, spline, knots)
+        columns = zip(Z.T, self._splines, self.basis.knots, self.basis.straight.tolist(), strict=True)
+        for (z, spline, knots, straight), weights in zip(columns, self._column_weights, strict=True):
+            values += z[:, None] * weights if spline is None else evaluate_spline(z, spline, knots, straight)
         return values
 
     @cached_property
@@ -201,14 +257,16 @@ class AdditiveFunctions:
             "mean": self.mean,
             "weights": self.weights,
         }
-        return State({}, arrays if self.basis.ends is None else arrays | {"ends": self.basis.ends})
+        more = {"ends": self.basis.ends, "straight": self.basis.straight if self.basis.straight.any() else None}
+        return State({}, arrays | {name: values for name, values in more.items() if values is not None})
 
     @classmethod
     def from_state(cls, description: dict[str, Any], arrays: dict[str, np.ndarray]) -> AdditiveFunctions:
         """Put together what `state` took apart."""
         knots = np.split(arrays["knots"], np.cumsum(arrays["lengths"])[:-1])
         ends = arrays.get("ends")  # functions of models from earlier versions are linear without end
-        return cls(SplineBasis(knots, ends=ends), arrays["mean"], arrays["weights"])
+        basis = SplineBasis(knots, ends=ends, straight=arrays.get("straight"))
+        return cls(basis, arrays["mean"], arrays["weights"])
 
 
 @dataclass(frozen=True, eq=False)

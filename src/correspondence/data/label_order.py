@@ -2,20 +2,31 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable, Mapping
 from typing import Any
 
 import narwhals as nw
 import numpy as np
 
-from correspondence._util.arguments import as_frame
+from correspondence._util.arguments import as_frame, find_user_stacklevel
 from correspondence._util.labels import MISSING, as_labels, sort_labels
 from correspondence._util.text import list_names, short_repr
+from correspondence._util.user_warnings import LeftOut
 from correspondence.data.pairs.opening import open_source, translate_engine_errors
 from correspondence.data.pairs.pairs import Pairs, is_source
 from correspondence.data.table import Table, has_row_labels
 
-__all__ = ["SideOrder", "check_levels", "declare_order", "find_declared_levels", "find_orders", "sort_natural_levels"]
+__all__ = [
+    "SideOrder",
+    "check_levels",
+    "declare_order",
+    "find_declared_levels",
+    "find_orders",
+    "find_source_levels",
+    "place_levels",
+    "sort_natural_levels",
+]
 
 SIDES = ("rows", "columns")
 SideOrder = list[Any] | None  # the labels of a side in order, lowest first; None without an order
@@ -156,6 +167,48 @@ def sort_natural_levels(labels: Iterable[Any], name: str) -> list[Any]:
     return sort_labels(known)
 
 
+def place_levels(labels: list[Any], levels: list[Any], where: str, *, is_given: bool) -> np.ndarray:
+    """Find the positions of levels among labels; a label for missing ones is free unless the levels have it.
+
+    Parameters
+    ----------
+    labels : list
+        The labels that occur.
+    levels : list
+        All levels, lowest first.
+    where : str
+        Errors and warnings call what has the labels so.
+    is_given : bool
+        Whether the user gave the levels, so that those that do not occur lead to a warning.
+
+    Returns
+    -------
+    ndarray of int
+        The positions of the levels that occur, lowest first.
+
+    Warns
+    -----
+    LeftOut
+        If levels given by the user do not occur.
+
+    Examples
+    --------
+    >>> place_levels(["high", "low"], ["low", "medium", "high"], "the rows", is_given=False)
+    array([1, 0])
+    """
+    position, known = {label: i for i, label in enumerate(labels)}, set(levels)
+    unknown = [label for label in labels if label not in known and not _is_missing_label(label)]
+    if unknown:
+        raise ValueError(
+            f"ordered must have all levels of {where}, but lacks {list_names(unknown, 5)}. Add them in order."
+        )
+    absent = [level for level in levels if level not in position]
+    if absent and is_given:
+        text = f"ordered: levels of {where} without a count take no part: {list_names(absent, 5)}."
+        warnings.warn(text, LeftOut, stacklevel=find_user_stacklevel())
+    return np.array([position[level] for level in levels if level in position], dtype=np.intp)
+
+
 def _find_natural_type(label: Any) -> Any:
     if isinstance(label, bool | int | float | np.number | np.bool_):
         return "number"
@@ -244,6 +297,12 @@ def _read_sides(X: Any, Y: Any, are_pairs: bool) -> tuple[tuple[Any, Any], tuple
     if has_row_labels(frame):
         return (frame.columns[0], names[1]), (find_declared_levels(frame[:, 0]), find_declared_levels(columns))
     return names, (find_declared_levels(index), find_declared_levels(columns))
+
+
+def find_source_levels(pairs: Pairs, names: Iterable[str]) -> list[SideOrder]:
+    """Find the levels that columns of a source declare, in order; None for those that declare none."""
+    schema = pairs.frame.collect_schema()
+    return [_read_categories(schema[name]) for name in names]
 
 
 def _read_source(X: Any) -> tuple[tuple[Any, Any], tuple[SideOrder, SideOrder]]:

@@ -22,9 +22,11 @@ from correspondence.core.feature_maps import Additive, Encoded, Loadings, fix_si
 from correspondence.core.functions import LinearFunctions
 from correspondence.core.given import check_regressor
 from correspondence.core.moments import Moments
+from correspondence.core.ordered_additive import decompose_in_order, is_in_order, solve_in_order
 from correspondence.core.regularised import check_strengths
 from correspondence.core.splines import (
     SMOOTHING_STRENGTHS,
+    AdditiveFit,
     AdditiveFunctions,
     AdditiveSums,
     SplineBasis,
@@ -37,7 +39,9 @@ from correspondence.data.encoders.choosing import encoders_for, survey_pairs
 from correspondence.data.encoders.columns import MAX_DENSE_COLUMNS, Columns, copy_for_expectations
 from correspondence.data.pairs.pairs import Memory, Parts
 from correspondence.estimators.alternating import AlternatingExpectations, check_model
+from correspondence.estimators.ca.ordered import check_no_order
 from correspondence.estimators.cca import list_strengths
+from correspondence.estimators.column_orders import check_column_orders, declares_column_order, read_column_orders
 from correspondence.estimators.left_additive import decompose_left_additive, make_bounded_basis
 
 __all__ = ["ACE"]
@@ -89,6 +93,12 @@ class ACE(GivenEstimator):
     given_regressor : regressor, optional
         It learns what is expected of splines of the columns given z, where `fit` has given variables. The default is
         sums of smooth functions of the given columns, and a mean for each label.
+    ordered : "auto", None, list of names, or dict
+        The columns in which the first pair of functions rises or falls with an order: it is the best such pair, and
+        later ones, uncorrelated with it, may bend. "auto" takes the columns that declare an order: ordered categoricals
+        of pandas and Enums of polars. A list names columns of X or Y, also numbers and dates, in their own order; the
+        only column of a variable may be called "X" or "Y". A dict gives labels their levels, lowest first. Missing
+        values are free. With regressors or given variables, only None or "auto", which does nothing.
 
     Attributes
     ----------
@@ -126,6 +136,7 @@ class ACE(GivenEstimator):
         "missing": MISSING_POLICIES,
         "handle_unknown": ("error", "missing"),
         "given_regressor": (None, check_regressor),
+        "ordered": check_column_orders,
     }
 
     def __init__(
@@ -143,6 +154,7 @@ class ACE(GivenEstimator):
         missing: str = "indicator",
         handle_unknown: str = "error",
         given_regressor: Any = None,
+        ordered: Any = "auto",
     ) -> None:
         self.n_components = n_components
         self.x_regressor = x_regressor
@@ -156,6 +168,7 @@ class ACE(GivenEstimator):
         self.missing = missing
         self.handle_unknown = handle_unknown
         self.given_regressor = given_regressor
+        self.ordered = ordered
 
     def fit(self, X: Any, Y: Any = None, *, groups: Any = None, given: Any = None) -> Self:
         """Find the most correlated functions of X and Y, or of what is left of them once others are given.
@@ -191,6 +204,7 @@ class ACE(GivenEstimator):
             self._set_decomposition(d, X)
             self.smoothing_ = smoothing
             return self
+        check_no_order(self.ordered, "regressors")
         if not isinstance(pairs, Memory):
             raise ValueError("X must not be Pairs if there are regressors. Collect the pairs first, and give X and Y.")
         regression = AlternatingExpectations(
@@ -202,6 +216,7 @@ class ACE(GivenEstimator):
 
     def _fit_left(self, X: Any, Y: Any, groups: Any, given: Any) -> Self:
         """Fit to what the given variables leave of both sides."""
+        check_no_order(self.ordered, "given variables")
         for name in ("x_regressor", "y_regressor"):
             if getattr(self, name) is not None:
                 raise ValueError(
@@ -222,14 +237,15 @@ class ACE(GivenEstimator):
         self, pairs: Parts, y_sample: Any, groups: np.ndarray | None
     ) -> tuple[Decomposition, np.ndarray]:
         encoders, rows, bases, sums = self._sum_splines(pairs, groups, SplineBasis.for_columns)
-        fit = solve_additive(sums, *bases, self.n_components, self._smoothing_strengths)
-        moments, loadings = rows.sums(
-            partial(_sum_function_moments, fit.f, fit.g), _add_parts, "functions", numbered=False
-        )
-        x, y = (Additive(*side) for side in zip("XY", encoders, (fit.f, fit.g), strict=True))
-        d = moments.decompose(self.n_components, x_features=x, y_features=y, y_sample=y_sample)
-        assert isinstance(d.g, LinearFunctions)
-        return fix_signs(d, loadings.covariance @ d.g.weights, loadings.variance), fit.smoothing
+        grid = self._smoothing_strengths
+        orders = read_column_orders(self.ordered, pairs, encoders)
+        fit = solve_additive(sums, *bases, self.n_components, grid)
+        decompose = partial(decompose_functions, rows, encoders, self.n_components, y_sample)
+        d = decompose(fit)
+        if orders is not None and not is_in_order(fit, d, orders):
+            fit = solve_in_order(sums, bases, orders, self.n_components, fit.smoothing, grid)
+            d = decompose(fit, in_order=True)
+        return d, fit.smoothing
 
     def _sum_splines(
         self, pairs: Parts, groups: np.ndarray | None, make_basis: MakeBasis
@@ -256,7 +272,8 @@ class ACE(GivenEstimator):
         return list_strengths(self.smoothing, "smoothing", SMOOTHING_STRENGTHS)
 
     def _make_test_views(self, X: Any, Y: Any) -> list[View]:
-        if self.x_regressor is not None or self.y_regressor is not None:
+        has_order = declares_column_order(self.ordered, X, Y)
+        if self.x_regressor is not None or self.y_regressor is not None or has_order:
             return []
         _, encoders = survey_tables(Memory(X, Y, count_observations(X, "X")))
         x, y = (to_dense(encoder(values, name)) for encoder, values, name in zip(encoders, (X, Y), "XY", strict=True))
@@ -271,6 +288,24 @@ class ACE(GivenEstimator):
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = self.x_regressor is not None
         return tags
+
+
+def decompose_functions(
+    rows: Parts,
+    encoders: list[Columns],
+    n_components: int,
+    y_sample: Any,
+    fit: AdditiveFit,
+    *,
+    in_order: bool = False,
+) -> Decomposition:
+    """Decompose the moments of additive functions on the rows; if they are in order, the first pair stays as it is."""
+    moments, loadings = rows.sums(partial(_sum_function_moments, fit.f, fit.g), _add_parts, "functions", numbered=False)
+    x, y = (Additive(*side) for side in zip("XY", encoders, (fit.f, fit.g), strict=True))
+    decompose = partial(decompose_in_order, moments) if in_order else moments.decompose
+    d = decompose(n_components, x_features=x, y_features=y, y_sample=y_sample)
+    assert isinstance(d.g, LinearFunctions)
+    return fix_signs(d, loadings.covariance @ d.g.weights, loadings.variance)
 
 
 def sum_columns(rows: Parts, bases: tuple[SplineBasis, SplineBasis], groups: np.ndarray | None) -> AdditiveSums:

@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from correspondence._util.arguments import find_user_stacklevel
-from correspondence._util.labels import MISSING
-from correspondence._util.text import list_names, short_repr
-from correspondence._util.user_warnings import LeftOut
+from correspondence._util.text import short_repr
 from correspondence.core.monotone import OrderedSide
-from correspondence.data.label_order import SideOrder, find_declared_levels, find_orders
+from correspondence.data.label_order import find_declared_levels, find_orders, place_levels
 from correspondence.estimators.ca.table_side import TableSide
 from correspondence.results.ordered_points import OrderedPoints
 from correspondence.results.points import Points
@@ -98,31 +94,14 @@ def read_table_order(ordered: Any, X: Any, Y: Any, sides: tuple[TableSide, Table
     levels: dict[str, list[Any]] = {}
     found: list[np.ndarray | None] = []
     for side, order in zip(sides, orders, strict=True):
-        places = None if order is None else _place_levels(side, order, is_given=isinstance(ordered, Mapping))
+        labels = side.labels[side.kept].tolist()
+        is_given = isinstance(ordered, Mapping)
+        places = None if order is None else place_levels(labels, order, f"the {side.name}", is_given=is_given)
         places = None if places is None or len(places) < 2 else places  # a single label has any order
         found.append(places)
         if places is not None:
-            levels[side.name] = side.labels[side.kept][places].tolist()
+            levels[side.name] = [labels[place] for place in places]
     return TableOrder(levels, found[0], found[1]) if levels else None
-
-
-def _place_levels(side: TableSide, order: SideOrder, *, is_given: bool) -> np.ndarray:
-    """Find the positions of the levels among the labels that take part; missing labels have no place in an order."""
-    assert order is not None
-    labels = side.labels[side.kept].tolist()
-    position = {label: i for i, label in enumerate(labels)}
-    known = set(order)
-    unknown = [label for label in labels if label not in known and label != MISSING]
-    if unknown:
-        raise ValueError(
-            f"ordered must have all levels of the {side.name}, but lacks {list_names(unknown, 5)}. Add them in order."
-        )
-    absent = [level for level in order if level not in position]
-    if absent and is_given:
-        text = f"ordered: levels of the {side.name} without a count take no part: {list_names(absent, 5)}."
-        warnings.warn(text, LeftOut, stacklevel=find_user_stacklevel())
-    # A label for missing ones is free unless the user gave it a place.
-    return np.array([position[level] for level in order if level in position], dtype=np.intp)
 
 
 def drop_order_for_ridge(order: TableOrder | None, ordered: Any, regularization: Any) -> TableOrder | None:
