@@ -233,5 +233,5 @@ def test_what_belongs_to_other_pictures_is_refused(ca):
     for options in ({"X": [1]}, {"Y": [1]}, {"boundaries": True}, {"marks": (["a"], [1])}):
         with pytest.raises(TypeError, match=next(iter(options))):
             plot.plane(ca, **options)
-    with pytest.raises(ValueError, match="sites"):
+    with pytest.raises(TypeError, match="sites"):
         plot.plane(co.CA().fit(co.datasets.load_smoke()), sites="lc")

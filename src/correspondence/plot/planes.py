@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from inspect import signature
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,7 @@ from matplotlib.axes import Axes
 from matplotlib.patches import Patch
 
 from correspondence._util.arguments import check_flag, check_whole
-from correspondence._util.text import one_line, short_repr
+from correspondence._util.text import one_line
 from correspondence.core.asymmetric import find_asymmetric
 from correspondence.core.decomposition import Decomposition, as_decomposition
 from correspondence.plot.column_marks import SideColumns, draw_numbers, find_side_columns, write_caption
@@ -192,41 +193,64 @@ def plane(
     """
     if groups is not None and classes is not None:
         raise ValueError("classes must be left out where groups are given: both colour the points of X.")
+    options: dict[str, Any] = {"sites": sites, "size_by_mass": size_by_mass, "ellipses": ellipses, "hulls": hulls}
+    options |= {"level": level, "supplementary": supplementary, "labels": labels, "max_labels": max_labels}
+    options |= {"names": names, "X": X, "Y": Y, "groups": groups, "classes": classes, "columns": columns}
+    options |= {"marks": marks, "boundaries": boundaries, "confusing": confusing, "thumbnails": thumbnails}
+    draw, shown = choose_drawing(d_or_est)
+    return draw(d_or_est, axes, map, ax, **choose_options(draw, shown, options))
+
+
+def choose_drawing(d_or_est: Any) -> tuple[Callable[..., Axes], str]:
+    """Choose the function that draws the plane of an analysis, and say what kind of analysis that is."""
     if is_constrained(d_or_est):
-        unused = {"X": X, "Y": Y, "marks": marks, "confusing": confusing, "boundaries": boundaries or None}
-        unused |= {"supplementary": supplementary or None, "thumbnails": None if thumbnails is False else thumbnails}
-        check_unused(unused, "an analysis with constraints")
-        looks: dict[str, Any] = {"sites": sites, "size_by_mass": size_by_mass, "ellipses": ellipses, "hulls": hulls}
-        looks |= {"level": level, "labels": labels, "max_labels": max_labels, "names": names, "groups": groups}
-        return draw_triplot(d_or_est, axes, map, ax, **looks, classes=classes, columns=columns)
-    asymmetric = find_asymmetric(d_or_est)
-    if asymmetric is not None:
-        unused = {"X": X, "Y": Y, "marks": marks, "confusing": confusing, "boundaries": boundaries or None}
-        unused |= {"groups": groups, "classes": classes, "columns": columns, "hulls": hulls or None}
-        check_unused(
-            unused | {"thumbnails": None if thumbnails is False else thumbnails}, "an analysis with a response"
-        )
-        looks = {"size_by_mass": size_by_mass, "ellipses": ellipses, "level": level, "supplementary": supplementary}
-        return draw_response_plane(
-            asymmetric, axes, map, ax, **looks, labels=labels, max_labels=max_labels, names=names
-        )
-    if sites != "wa":
-        raise ValueError(f"sites must be left out, except for an analysis with constraints, got {short_repr(sites)}.")
-    map = "symmetric" if map is None else map
+        return draw_triplot, "an analysis with constraints"
+    if find_asymmetric(d_or_est) is not None:
+        return draw_response_plane, "an analysis with a response"
     if has_many_columns(d_or_est):
-        unused = {"Y": Y, "marks": marks, "confusing": confusing, "columns": columns}
-        unused |= {"boundaries": boundaries or None, "thumbnails": None if thumbnails is False else thumbnails}
-        check_unused(unused)
-        style: dict[str, Any] = {
-            "size_by_mass": size_by_mass,
-            "ellipses": ellipses,
-            "hulls": hulls,
-            "level": level,
-            "supplementary": supplementary,
-        }
-        style |= {"labels": labels, "max_labels": max_labels, "names": names, "X": X, "groups": groups}
-        style |= {"classes": classes}
-        return draw_columns_plane(d_or_est, axes, map, ax, **style)
+        return draw_columns_plane, "an analysis of many columns"
+    return draw_pairs_plane, "an analysis without constraints"
+
+
+def choose_options(draw: Callable[..., Axes], shown: str, options: dict[str, Any]) -> dict[str, Any]:
+    """Choose the options of `plane` that a drawing takes; others must be as by default, or empty."""
+    taken, defaults = signature(draw).parameters, plane.__kwdefaults__ or {}
+    unused = {name: value for name, value in options.items() if name not in taken}
+    check_unused({name: None if _is_unset(value, defaults[name]) else value for name, value in unused.items()}, shown)
+    return {name: value for name, value in options.items() if name in taken}
+
+
+def _is_unset(value: Any, default: Any) -> bool:
+    is_empty = isinstance(value, list | tuple) and not value
+    return value is default or is_empty or (isinstance(value, str | bool) and value == default)
+
+
+def draw_pairs_plane(
+    d_or_est: Any,
+    axes: tuple[int, int],
+    map: str | None,
+    ax: Axes | None,
+    *,
+    size_by_mass: bool,
+    ellipses: Bootstrap | str | None,
+    hulls: bool | float,
+    level: float,
+    supplementary: Any,
+    labels: str,
+    max_labels: int,
+    names: Sequence[str] | None,
+    X: Any,
+    Y: Any,
+    groups: Any,
+    classes: Any,
+    columns: bool | None,
+    marks: tuple[Sequence[Any], Any] | None,
+    boundaries: bool | Sequence[tuple[Any, Any]],
+    confusing: Any,
+    thumbnails: Any,
+) -> Axes:
+    """Draw the plane of two variables; the parameters are those of `plane`."""
+    map = "symmetric" if map is None else map
     seen = make_scene(d_or_est, X, classes, confusing, thumbnails)
     d = as_decomposition(seen.est)
     index = check_axes(d, axes)
@@ -261,13 +285,9 @@ def plane(
     large = [name for own in told for name in fit_ellipses(ax, own)]
     for cloud, spread in spreads:
         add_ellipses(ax, cloud, spread)
-    lines = np.vstack([np.empty((0, 2)), *(draw_numbers(ax, side) for side in described)])
-    pictures: list[Any] = []
-    if boundaries is not False or seen.confusing is not None:  # of inputs, which have no masses
-        factor = find_scale_factor(check_map(map)[0], d.correlations[index])
-        if boundaries is not False:
-            lines = np.vstack([lines, draw_boundaries(ax, seen.est, boundaries, index, factor)])
-        pictures = draw_confusing(ax, seen, index, factor)
+    numbers = [draw_numbers(ax, side) for side in described]
+    edges, pictures = _draw_classifier_parts(ax, seen, boundaries, index, map)
+    lines = np.vstack([np.empty((0, 2)), *numbers, *edges])
     label_axes(ax, list_axis_titles(d_or_est, index))
     add_legend(ax, handles)
     named = [*clouds, *(side.tips for side in described)]
@@ -276,6 +296,18 @@ def plane(
     write_caption(ax, described, notes)
     tell_unnamed(placing, ax, sum(len(marks.xy) for marks in means))
     return ax
+
+
+def _draw_classifier_parts(
+    ax: Axes, seen: Scene, boundaries: Any, index: list[int], map: str
+) -> tuple[list[np.ndarray], list[Any]]:
+    """Draw boundaries and confusing inputs; return points of the lines, and the pictures that lie beside points."""
+    if boundaries is False and seen.confusing is None:
+        return [], []
+    # They are lines and points of inputs, which have no masses.
+    factor = find_scale_factor(check_map(map)[0], as_decomposition(seen.est).correlations[index])
+    edges = [] if boundaries is False else [draw_boundaries(ax, seen.est, boundaries, index, factor)]
+    return edges, draw_confusing(ax, seen, index, factor)
 
 
 def colour_sides(
@@ -297,7 +329,7 @@ def colour_sides(
 def draw_columns_plane(
     est: Any,
     axes: Any,
-    map: str,
+    map: str | None,
     ax: Axes | None,
     *,
     size_by_mass: bool,
@@ -313,6 +345,7 @@ def draw_columns_plane(
     classes: Any,
 ) -> Axes:
     """Draw the plane of an analysis of many columns; the parameters are those of `plane`."""
+    map = "symmetric" if map is None else map
     index = check_axes(as_decomposition(est), axes)
     check_whole(max_labels, "max_labels", 0)
     scene = make_columns_scene(est, X)

@@ -11,7 +11,7 @@ from matplotlib.axes import Axes
 
 from correspondence._util.arguments import check_whole
 from correspondence._util.text import short_repr
-from correspondence.core.asymmetric import AsymmetricDecomposition
+from correspondence.core.asymmetric import find_asymmetric
 from correspondence.core.decomposition import Decomposition
 from correspondence.plot.column_marks import annotate_caption, draw_number, sample_lines
 from correspondence.plot.drawn_clouds import DrawnCloud, make_sides, place_supplementary
@@ -33,7 +33,7 @@ N_ARROW_POINTS = 48  # points of an arrow that labels keep clear of
 
 
 def draw_response_plane(
-    d: AsymmetricDecomposition,
+    d_or_est: Any,
     axes: tuple[int, int],
     map: str | None,
     ax: Axes | None,
@@ -47,6 +47,8 @@ def draw_response_plane(
     names: Sequence[str] | None,
 ) -> Axes:
     """Draw the plane of an analysis with a response; the parameters are those of `plane`."""
+    d = find_asymmetric(d_or_est)
+    assert d is not None
     response = int(d.response == "columns")  # its position among the sides
     map = ("colprincipal", "rowprincipal")[response] if map is None else map
     scalings = check_map(map)
