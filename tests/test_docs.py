@@ -40,6 +40,7 @@ NO_EXAMPLE = {
     "correspondence.datasets.Compas": MADE_BY_FETCH,
     "correspondence.datasets.Flickr": MADE_BY_FETCH,
     "correspondence.datasets.ImageClasses": MADE_BY_FETCH,
+    "correspondence.datasets.Dune": "made by load_dune, whose example shows it",
     "correspondence.datasets.Recipes": MADE_BY_FETCH,
     "correspondence.datasets.Wine": MADE_BY_FETCH,
     "correspondence.datasets.Children": "made by load_children, whose example shows it",

@@ -434,12 +434,6 @@ class CA(TableExplainer, ResponseAnalyser, Estimator):
             found = self.evaluate(X, Y, sample_weight, constraints=constraints, given=given)
         return float(found.captured if self._find_response() is None else found.tau)
 
-    def fit_transform(self, X: Any, y: Any = None, **fit_params: Any) -> Any:
-        """Fit, with the arguments of `fit`, and return the functions of the rows, or of the labels of the pairs."""
-        if fit_params.get("constraints") is None and fit_params.get("given") is None:
-            return super().fit_transform(X, y, **fit_params)
-        return self.fit(X, y, **fit_params).rows_.standard
-
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.positive_only = True

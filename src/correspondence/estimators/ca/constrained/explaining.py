@@ -171,6 +171,25 @@ class TableExplainer(ConstraintTester):
         explained = self._require_constraints("aliased_")
         return to_object_array([*list_dropped_columns(explained, True), *list_dropped_columns(explained, False)])
 
+    def fit_transform(self, X: Any, y: Any = None, **fit_params: Any) -> Any:
+        """Fit, and return the functions of the rows, or of the labels of the pairs.
+
+        Parameters
+        ----------
+        X, y : table, or columns of labels
+            These are the data of `fit`.
+        **fit_params
+            Further arguments of `fit`, such as `constraints`.
+
+        Returns
+        -------
+        ndarray of shape (n, d)
+            The same as ``fit(X, y).transform(X)``; with constraints or conditions, the standard coordinates of rows.
+        """
+        if fit_params.get("constraints") is None and fit_params.get("given") is None:
+            return super().fit_transform(X, y, **fit_params)  # type: ignore[misc]
+        return self.fit(X, y, **fit_params).rows_.standard  # type: ignore[attr-defined]
+
     def _is_explained(self) -> bool:
         """Whether f are functions of constraints."""
         explained = self.__dict__.get("_explained")
