@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -85,39 +85,34 @@ class GivenRows:
     ----------
     given : Given
         The rows.
+    is_tested : bool
+        Whether the regressions are for tests, and follow z up to the last row, or for figures of other rows.
     """
 
     given: Given
+    is_tested: bool
 
     @cached_property
     def features(self) -> SplineFeatures:
         """The features of the rows, which the regressions of all columns without gaps share."""
-        return SplineFeatures.from_rows(self.given.rows, self.given.encoder.is_number)
+        rows, is_number = self.given.rows, self.given.encoder.is_number
+        return SplineFeatures.from_rows(rows, is_number, reach_extremes=self.is_tested)
 
     def take_rows(self, rows: np.ndarray) -> GivenRows:
         """Keep some of the rows, by positions."""
-        return self if len(rows) == len(self.given) else GivenRows(self.given.take_rows(rows))
+        return self if len(rows) == len(self.given) else replace(self, given=self.given.take_rows(rows))
 
-    def regress(self, F: np.ndarray, *, is_rough: bool = False, has_indices: bool = True) -> SplineResiduals:
-        """Regress features on sums of functions of z, and if z has several columns and it is wanted also of indices."""
+    def regress(self, F: np.ndarray) -> SplineResiduals:
+        """Regress features on sums of functions of z, and of what z predicts if it has several columns."""
+        encoder = self.given.encoder
         return regress_on_splines(
             F,
             self.given.rows,
-            self.given.encoder.is_number,
-            is_rough=is_rough,
-            has_indices=has_indices and self.has_several,
+            encoder.is_number,
+            is_rough=self.is_tested,
+            has_indices=len(encoder.columns.columns) > 1,
             features=self.features,
         )
-
-    @property
-    def has_several(self) -> bool:
-        """Whether z has several columns."""
-        return len(self.given.encoder.columns.columns) > 1
-
-    def regress_best(self, F: np.ndarray) -> SplineResiduals:
-        """Regress features on sums of functions of z, with indices if these predict left-out rows better."""
-        fits = [self.regress(F, has_indices=own) for own in ((False, True) if self.has_several else (False,))]
-        return min(fits, key=lambda fit: float((fit.held_out**2).sum()))
 
 
 @dataclass(frozen=True, eq=False)
@@ -151,8 +146,8 @@ class Regressors:
         folds = []
         for fold in range(rows.n_folds):
             train, test = np.flatnonzero(rows.parts // 2 != fold), np.flatnonzero(rows.parts // 2 == fold)
-            folds.append((train, test, GivenRows(given.take_rows(train))))
-        return cls(rows, given, first, GivenRows(tested), folds)
+            folds.append((train, test, GivenRows(given.take_rows(train), is_tested=False)))
+        return cls(rows, given, first, GivenRows(tested, is_tested=True), folds)
 
     def leave_column(self, j: int) -> LeftColumn:
         """Leave what z says of a column."""
@@ -174,7 +169,7 @@ class Regressors:
         left, leverages = np.zeros_like(F), np.zeros(len(F))
         if len(some) >= MIN_ROWS_TO_REGRESS and features.width:
             # A test must not mistake for dependence what smooth functions leave of the influence of z.
-            fit = self.tested.take_rows(some).regress(F[some], is_rough=True)
+            fit = self.tested.take_rows(some).regress(F[some])
             left[some], leverages[some] = fit.own, fit.leverages[:, 0]
         is_left = (left**2).mean(axis=0) > MIN_SHARE_LEFT * (F**2).mean(axis=0)
         return orthonormalise_rows(left[:, is_left]), leverages, features.smoothness[is_left]
@@ -187,13 +182,12 @@ class Regressors:
         if len(own) < MIN_ROWS_TO_REGRESS:
             return left
         train, test = train[own], test[is_given[test]]
-        fit = given.take_rows(own).regress_best(F[train])
+        fit = given.take_rows(own).regress(F[train])
         # Scaled so, what is left of training rows is spread as noise is, however closely an extreme row is followed.
         left[train] = fit.own / np.sqrt(1 - np.minimum(fit.leverages, MAX_LEVERAGE))
         if len(test):
-            # Beyond the training rows splines go anywhere: what is expected there is nothing more extreme than within.
-            within = F[train] - fit.own
-            expected = fit.regression(self.given.rows[test])
+            # Beyond the training rows, what is expected is nothing more extreme than within.
+            within, expected = F[train] - fit.own, fit.regression(self.given.rows[test])
             left[test] = F[test] - np.clip(expected, within.min(axis=0), within.max(axis=0))
         return left
 
