@@ -25,7 +25,7 @@ from correspondence.data.pairs.pairs import Pairs, check_source
 from correspondence.results.evidence import HeldOut
 from correspondence.results.points import FrameResult
 
-__all__ = ["Decomposition", "as_decomposition", "load"]
+__all__ = ["Decomposition", "as_decomposition", "load", "refuse_given"]
 
 FILE_FORMAT = "correspondence.Decomposition"
 FILE_FORMAT_VERSION = 1
@@ -308,6 +308,22 @@ def as_decomposition(d_or_est: Any) -> Decomposition:
         name = type(d_or_est).__name__
         raise TypeError(f"est must be a Decomposition or a fitted estimator, got {name}. {advice}")
     return d
+
+
+def refuse_given(d: Decomposition, use: str, advice: str) -> None:
+    """Raise an error if there were given variables in the fit, and a use of the decomposition does not take any.
+
+    Parameters
+    ----------
+    d : Decomposition
+        The decomposition.
+    use : str
+        The error says that the decomposition cannot be used for this.
+    advice : str
+        The error ends with this sentence.
+    """
+    if d.f.needs_given:
+        raise ValueError(f"est must be fitted without given variables for {use}. {advice}")
 
 
 def load(path: str | Path, x_net: Any = None, y_net: Any = None) -> Any:

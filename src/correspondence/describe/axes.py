@@ -14,7 +14,7 @@ from correspondence._util.arguments import check_whole, count_observations, take
 from correspondence._util.text import one_line, short_repr
 from correspondence._util.user_warnings import CorrespondenceWarning
 from correspondence.core.asymmetric import find_asymmetric
-from correspondence.core.decomposition import Decomposition, as_decomposition
+from correspondence.core.decomposition import Decomposition, as_decomposition, refuse_given
 from correspondence.core.group_tests import adjust_pvalues, compute_normal_pvalues
 from correspondence.core.row_matching import read_row_variables
 from correspondence.data.column_reading import columns_of
@@ -210,6 +210,7 @@ def _list_points(ca: Any, chosen: list[int], adjustment: str) -> DescriptionTabl
 def _describe_pairs(est: Any, X: Any, Y: Any, held_out: Any, chosen: list[int], seed: int) -> Described:
     """Test the columns of two variables, each with the function of the other where the pairs are known."""
     d, data = as_decomposition(est), (X, Y)
+    refuse_given(d, "tests of axes", "See co.structure(est, X, Y, given=Z) for the columns that go with an axis.")
     if X is None and Y is None:
         raise ValueError("X must be given: the values of the variables, in the form that fit takes.")
     _check_pairs(X, Y, "Y")

@@ -16,6 +16,7 @@ from correspondence.core.column_structure import (
 )
 from correspondence.core.decomposition import Decomposition, as_decomposition
 from correspondence.core.functions import LabelFunctions, PrincipalFunctions
+from correspondence.data.beside_given import match_given
 from correspondence.data.readable_columns import ReadableColumn, read_columns
 from correspondence.describe.axis_words import check_names
 from correspondence.results.evidence import CrossFit
@@ -38,7 +39,13 @@ class _Figures(NamedTuple):
 
 
 def structure(
-    est: Any, X: Any = None, Y: Any = None, *, held_out: Any = None, names: Sequence[str] = ("x", "y")
+    est: Any,
+    X: Any = None,
+    Y: Any = None,
+    *,
+    held_out: Any = None,
+    names: Sequence[str] = ("x", "y"),
+    given: Any = None,
 ) -> Structure:
     """Tell how each column, and each of its categories, is correlated with each function (loadings).
 
@@ -56,6 +63,9 @@ def structure(
         what as many explain by chance.
     names : (str, str)
         A variable that is one column without a name is called by these names.
+    given : array-like or frame, optional
+        The given variables of the pairs X and Y, if there were some in the fit. What goes with an axis is then the
+        column itself, not what is left of it.
 
     Returns
     -------
@@ -78,13 +88,26 @@ def structure(
     data = _fill_in_data(d, (X, Y))
     if all(given is None for given in data) and not any(isinstance(part, LabelFunctions) for part in (d.f, d.g)):
         raise ValueError("X must be given: the values of the variables, in the form that fit takes.")
-    values = _evaluate_functions(d, data)
+    values = _evaluate_functions(d, _put_given(d, data, held_out, given))
     are_pairs = X is not None and Y is not None  # a sample that the functions keep may be of other rows
     found = _collect_figures(d, data, values, called, are_pairs=are_pairs)
     beside = None
     if held_out is not None:
         beside = _collect_figures(d, *_read_held_out(d, data, values, held_out), called, is_held_out=True)
     return _make_structure(found, beside, d.n_components)
+
+
+def _put_given(d: Decomposition, data: tuple[Any, Any], held_out: Any, given: Any) -> tuple[Any, Any]:
+    """Put given variables beside the pairs."""
+    if d.f.needs_given:
+        if any(values is None for values in data):
+            raise ValueError("X and Y must both be given, with the given variables of the same rows.")
+        if not (held_out is None or isinstance(held_out, CrossFit)):
+            raise ValueError(
+                f"held_out must be None or a CrossFit if there are given variables, got {type(held_out).__name__}. "
+                "Pass co.crossfit(est, X, Y, given=Z)."
+            )
+    return match_given(*data, given, is_needed=d.f.needs_given)
 
 
 def _fill_in_data(d: Decomposition, data: tuple[Any, Any]) -> tuple[Any, Any]:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from correspondence._util.arguments import check_whole
-from correspondence.core.decomposition import as_decomposition
+from correspondence.core.decomposition import as_decomposition, refuse_given
 from correspondence.describe.axis_words import AxisWords, find_axis_words
 from correspondence.describe.sentences import write_sentences
 from correspondence.page.associations import render_associations_page
@@ -152,7 +152,8 @@ def explore(
             unused | {"y_images": y_images, "index": index, "recorder": recorder, "words": words}, "associations"
         )
         return write_page(render_associations_page(d_or_est, None if title == TITLE else title, about), path)
-    as_decomposition(d_or_est)
+    advice = "Draw what is left by co.plot.plane(est, X=X, Y=Y, given=Z)."
+    refuse_given(as_decomposition(d_or_est), "a page to explore", advice)
     if is_constrained(d_or_est):
         unused = {"X": X, "Y": Y, "crossfit": crossfit, "classes": classes, "x_labels": x_labels, "y_labels": y_labels}
         unused |= {"x_images": x_images, "y_images": y_images, "marks": marks, "index": index, "recorder": recorder}

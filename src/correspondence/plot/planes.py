@@ -15,6 +15,7 @@ from correspondence._util.arguments import check_flag, check_whole
 from correspondence._util.text import one_line
 from correspondence.core.asymmetric import find_asymmetric
 from correspondence.core.decomposition import Decomposition, as_decomposition
+from correspondence.data.beside_given import match_given
 from correspondence.plot.column_marks import SideColumns, draw_numbers, find_side_columns, write_caption
 from correspondence.plot.drawn_clouds import (
     DrawnCloud,
@@ -85,6 +86,7 @@ def plane(
     boundaries: bool | Sequence[tuple[Any, Any]] = False,
     confusing: Any = None,
     thumbnails: Any = False,
+    given: Any = None,
 ) -> Axes:
     """Draw the factoring plane: x and y, or rows and columns, as points of the same picture.
 
@@ -174,6 +176,8 @@ def plane(
     thumbnails : bool or array-like
         Show the confusing inputs, which then must be images, beside their points; or show these images, one for each
         input.
+    given : array-like or frame, optional
+        The given variables of the rows of X and Y, if there were some in the fit: what is left of x and y is drawn.
 
     Returns
     -------
@@ -197,6 +201,7 @@ def plane(
     options |= {"level": level, "supplementary": supplementary, "labels": labels, "max_labels": max_labels}
     options |= {"names": names, "X": X, "Y": Y, "groups": groups, "classes": classes, "columns": columns}
     options |= {"marks": marks, "boundaries": boundaries, "confusing": confusing, "thumbnails": thumbnails}
+    options["given"] = given
     draw, shown = choose_drawing(d_or_est)
     return draw(d_or_est, axes, map, ax, **choose_options(draw, shown, options))
 
@@ -248,6 +253,7 @@ def draw_pairs_plane(
     boundaries: bool | Sequence[tuple[Any, Any]],
     confusing: Any,
     thumbnails: Any,
+    given: Any,
 ) -> Axes:
     """Draw the plane of two variables; the parameters are those of `plane`."""
     map = "symmetric" if map is None else map
@@ -255,7 +261,7 @@ def draw_pairs_plane(
     d = as_decomposition(seen.est)
     index = check_axes(d, axes)
     called = check_names(seen.names if names is None else names)
-    sides = make_sides(d, index, map, called, size_by_mass, seen.X, Y)
+    sides = make_sides(d, index, map, called, size_by_mass, *_put_given(d, seen.X, Y, given))
     bootstrap, kind = split_ellipses(ellipses)
     sides, grouping, handles = colour_sides(sides, seen, groups, has_shapes=kind is not None or bool(hulls))
     share = check_ellipses(ellipses, hulls, len(index), grouping is not None)
@@ -308,6 +314,13 @@ def _draw_classifier_parts(
     factor = find_scale_factor(check_map(map)[0], as_decomposition(seen.est).correlations[index])
     edges = [] if boundaries is False else [draw_boundaries(ax, seen.est, boundaries, index, factor)]
     return edges, draw_confusing(ax, seen, index, factor)
+
+
+def _put_given(d: Decomposition, X: Any, Y: Any, given: Any) -> tuple[Any, Any]:
+    """Put given variables beside the values to draw."""
+    if d.f.needs_given and (X is None or Y is None):
+        raise ValueError("X and Y must both be given, with the given variables of the same rows.")
+    return match_given(X, Y, given, is_needed=d.f.needs_given)
 
 
 def colour_sides(

@@ -86,6 +86,8 @@ def find_places(functions: PrincipalFunctions, values: Any, name: str) -> np.nda
     """Evaluate principal functions at values, all of which must have a place."""
     if not count_observations(values, name):
         raise ValueError(f"{name} is empty: give at least one value.")
+    if functions.needs_given:
+        raise ValueError("d must be fitted without given variables for an index: places of items would depend on them.")
     places = functions(values)
     lost = int((~np.isfinite(places).all(axis=1)).sum())
     if lost:

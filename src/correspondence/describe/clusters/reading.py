@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from correspondence._util.arguments import check_weights
-from correspondence.core.decomposition import Decomposition, as_decomposition
+from correspondence.core.decomposition import Decomposition, as_decomposition, refuse_given
 from correspondence.core.functions import LabelFunctions
 from correspondence.results.points import Points
 
@@ -109,6 +109,7 @@ def _place_named_values(est: Any, side: str, X: Any) -> LabelledPoints:
 def place_values(est: Any, side: str, X: Any) -> np.ndarray:
     """Compute the principal coordinates of values: rows or columns of a table, or values of x or y."""
     d = _read_decomposition(est)
+    refuse_given(d, "clusters of its points", "Cluster est.transform(X, given=Z) by a method for arrays of numbers.")
     if isinstance(est, Decomposition):
         return np.asarray((d.f if side == "x" else d.g)(X)) * d.correlations
     if side == "x":
