@@ -199,6 +199,8 @@ def plane(
         looks: dict[str, Any] = {"sites": sites, "size_by_mass": size_by_mass, "ellipses": ellipses, "hulls": hulls}
         looks |= {"level": level, "labels": labels, "max_labels": max_labels, "names": names, "groups": groups}
         return draw_triplot(d_or_est, axes, map, ax, **looks, classes=classes, columns=columns)
+    if sites != "wa":
+        raise ValueError(f"sites must be left out, except for an analysis with constraints, got {short_repr(sites)}.")
     asymmetric = find_asymmetric(d_or_est)
     if asymmetric is not None:
         unused = {"X": X, "Y": Y, "marks": marks, "confusing": confusing, "boundaries": boundaries or None}
@@ -210,8 +212,6 @@ def plane(
         return draw_response_plane(
             asymmetric, axes, map, ax, **looks, labels=labels, max_labels=max_labels, names=names
         )
-    if sites != "wa":
-        raise ValueError(f"sites must be left out, except for an analysis with constraints, got {short_repr(sites)}.")
     map = "symmetric" if map is None else map
     if has_many_columns(d_or_est):
         unused = {"Y": Y, "marks": marks, "confusing": confusing, "columns": columns}
