@@ -1,7 +1,7 @@
 """Do the promises of `CA` hold? Level of its tests, what its ridge captures, coverage of its ellipses.
 
 python benchmarks/tables.py                  # all, about 5 minutes
-python benchmarks/tables.py --only ridge     # or level, axes, ellipses
+python benchmarks/tables.py --only ridge     # or level, axes, tau, ellipses
 """
 
 from __future__ import annotations
@@ -81,6 +81,27 @@ def measure_axes_level(n_tables):
                         rejected, m = rejected + (own[:, true] <= 0.05), m + 1
                 ours, malinvaud = rejected / max(m, 1)
                 print(f"  {name:<16} n {n:5d}, {true} true: {ours:.3f} ({malinvaud:.3f}) of {m}", flush=True)
+
+
+# --- level of the test of tau at 5 %
+
+RESPONSES = {
+    "four equal": make_uniform(4),
+    ".7, .2, .1": np.array([0.7, 0.2, 0.1]),
+    ".9, .05, .03, .02": np.array([0.9, 0.05, 0.03, 0.02]),
+}
+
+
+def measure_tau_level(n_tables):
+    print(f"level at 5 % of the C statistic, independent tables with 5 equal rows, {n_tables} each, by response")
+    for name, q in RESPONSES.items():
+        for n in (100, 1000):
+            n_rejected = 0
+            for seed in range(n_tables):
+                counts = np.random.default_rng([seed, n, 6]).multinomial(n, np.outer(make_uniform(5), q).ravel())
+                test = co.CA(n_components=0, response="columns").fit(counts.reshape(5, len(q))).tau_test_
+                n_rejected += test.pvalue <= 0.05
+            print(f"  {name:<18} n {n:5d}: {n_rejected / n_tables:.3f}", flush=True)
 
 
 # --- what the ridge captures
@@ -172,6 +193,7 @@ def measure_ellipses(n_tables, n_resamples=100):
 MEASURES = {
     "level": (measure_level, 200),
     "axes": (measure_axes_level, 200),
+    "tau": (measure_tau_level, 2000),
     "ridge": (measure_ridge, 10),
     "ellipses": (measure_ellipses, 60),
 }

@@ -167,7 +167,6 @@ def _climb_with_signs(
     """Climb from each start, and from functions well inside the cones."""
     G, H = x.join_cones(signs[0]), y.join_cones(signs[1])
     vectors = [sign * b for _, b in starts for sign in (1, -1)]
-    vectors += [sign * (K.T @ a) for a, _ in starts for sign in (1, -1)]
     vectors += [y.find_trend(signs[1], K.shape[1]), K.T @ x.find_trend(signs[0], len(K))]
     explored = [_explore(K, G, H, b) for b in vectors]
     explored.sort(key=lambda pair: -float(pair[0] @ K @ pair[1]))
@@ -232,7 +231,8 @@ def _turn_single_columns(K: np.ndarray, x: ConicSide, y: ConicSide, pair: Pair, 
         for side, j in [(i, j) for i in (0, 1) for j in range(len(sides[i].cones))]:
             signs = [list(own.find_signs(z)) for own, z in zip(sides, pair, strict=True)]
             signs[side][j] *= -1
-            found, reached = _climb_with_signs(K, x, y, (tuple(signs[0]), tuple(signs[1])), [pair])
+            G, H = x.join_cones(tuple(signs[0])), y.join_cones(tuple(signs[1]))
+            found, reached = _climb(K, G, H, _explore(K, G, H, pair[1]))
             if reached > value + 1e-10 * abs(value):
                 pair, value, is_better = found, reached, True
     return pair, value

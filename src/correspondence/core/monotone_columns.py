@@ -58,7 +58,15 @@ def list_cones(basis: SplineBasis, orders: Sequence[ColumnOrder]) -> list[np.nda
     array([[ 1,  0, -1],
            [-1,  1,  0]])
     """
-    return [_make_cone(basis, order, PARTS_OF_INTERVAL) @ basis.spread_combinations() for order in orders]
+    spread = basis.spread_combinations()
+    return [_drop_repeated_rows(_make_cone(basis, order, PARTS_OF_INTERVAL)) @ spread for order in orders]
+
+
+def _drop_repeated_rows(cone: np.ndarray) -> np.ndarray:
+    """Keep one of equal rows: where one part of an interval ends, the next begins."""
+    scale = np.abs(cone).max(initial=0) or 1.0
+    first = np.unique(np.round(cone / scale, 12), axis=0, return_index=True)[1]
+    return cone[np.sort(first)]
 
 
 def is_monotone(basis: SplineBasis, orders: Sequence[ColumnOrder], weights: np.ndarray) -> bool:

@@ -95,9 +95,12 @@ def solve_in_order(
         sums.folds, compute_penalties(sums, *bases), [list_cones(*side) for side in zip(bases, orders, strict=True)]
     )
     chosen = [float(smoothing[min(i, len(smoothing) - 1)]) for i in range(n_components)]
-    chosen[0] = problem.choose_strength(chosen[0], strengths)
     total, penalty = problem.total, problem.penalty
     u, v = problem.find_first_pair(chosen[0])
+    better = problem.choose_strength(chosen[0], strengths, (u, v))
+    if better != chosen[0]:
+        chosen[0] = better
+        u, v = problem.find_first_pair(better)
     U, V = u[:, None], v[:, None]
     for strength in chosen[1:]:
         pair = _find_next_pair(total, penalty, strength, U, V)
@@ -141,7 +144,9 @@ class _OrderedProblem:
         )
         return x, y
 
-    def choose_strength(self, given: float, strengths: Sequence[float] | np.ndarray) -> float:
+    def choose_strength(
+        self, given: float, strengths: Sequence[float] | np.ndarray, pair: tuple[np.ndarray, np.ndarray]
+    ) -> float:
         """Choose the penalty of the first pair by what the pair captures of held-out folds.
 
         Smooth functions that are monotone can do less than smooth ones, so the best penalty is another than without the
@@ -151,7 +156,6 @@ class _OrderedProblem:
         if np.ndim(strengths) != 1 or len(strengths) < 2 or not can_choose:
             return given
         tried = sorted({*np.asarray(strengths)[::-STRENGTH_STRIDE].tolist(), given})
-        pair = self.find_first_pair(given)
         scores = np.array([self._score_fold(k, tried, pair) for k in range(len(self.folds))])
         return tried[find_strongest_penalty(scores, MAX_LOSS)]
 

@@ -95,9 +95,10 @@ class TauTest(NamedTuple):
     dof : int
         There are (rows - 1) (columns - 1) degrees of freedom.
     pvalue : float
-        The probability of a statistic at least as large by the chi-square distribution, which C has about if no count
-        is small. With rare labels trust ``chi2_test_.pvalue``: tau is 0 where rows and columns are independent, and
-        only there.
+        The probability of a statistic at least as large by the chi-square distribution. C has that distribution, for
+        many pairs, only if all labels of the response are equally frequent; if not, the test rejects somewhat too
+        often, however many pairs there are. Trust ``chi2_test_.pvalue`` beside it: tau is 0 where rows and columns are
+        independent, and only there.
 
     Examples
     --------
