@@ -78,6 +78,8 @@ bench: $(VENV)/.installed-bench
 	$(BIN)/python benchmarks/imputing.py
 	$(BIN)/python benchmarks/associations.py
 	$(BIN)/python benchmarks/clusters.py
+	$(BIN)/python benchmarks/ordered.py
+	$(BIN)/python benchmarks/constraints.py
 
 clean:
 	rm -rf $(VENV) docs/_build docs/generated

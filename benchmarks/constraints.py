@@ -1,6 +1,7 @@
 """Constrained correspondence analysis: how fast are its tests, and do they hold their level?
 
     python benchmarks/constraints.py                                # everything, about an hour
+    python benchmarks/constraints.py --only smooth --tables 100     # about ten minutes
     python benchmarks/constraints.py --only speed                   # about a minute; beside R's vegan if Rscript has it
     python benchmarks/constraints.py --only level --tables 1000     # about half an hour
     python benchmarks/constraints.py --only level --tables 100 --permutations 99
@@ -12,6 +13,11 @@ ratio is to vegan's own time for the same test of the same table in the same run
 vegan's test (``pvalues``) and that of permuted sites (``site_pvalues``) are at most .05; "power" is the same where they
 explain something. Counts are Poisson, or negative binomial (a variance of m + m^2); totals of sites are about equal, or
 lognormal with a standard deviation of .8 and 1.5 on the log scale.
+
+"smooth" fits straight lines and curves (``constraints="smooth"``) to sites whose truth is known, and says what both
+capture of 1000 other sites, and of how many tables curves were chosen. "unimodal": each species has an optimum on a
+gradient; "linear": 1 + c x g(y) is the ratio of the shares; "both": a unimodal gradient and a linear one; "noise":
+nothing depends on the constraints. All have another constraint that says nothing.
 """
 
 import os
@@ -54,8 +60,8 @@ suppressMessages(library(vegan))
 args <- commandArgs(TRUE)
 Y <- read.csv(args[1]); env <- read.csv(args[2]); n <- as.integer(args[3])
 m <- cca(Y ~ a + b + c + d + e, env)
-for (by in list(NULL, "terms", "margin", if (nrow(Y) < 100) "axis"))  # minutes for axes of larger tables
-  cat(system.time(anova(m, by = by, permutations = n))[["elapsed"]], "")
+kinds <- c(list(NULL, "terms", "margin"), if (nrow(Y) < 100) "axis")  # minutes for axes of larger tables
+for (by in kinds) cat(system.time(anova(m, by = by, permutations = n))[["elapsed"]], "")
 """
 
 
@@ -183,9 +189,64 @@ def report_level(n_tables, n_permutations):
                 print("| " + " | ".join([situation.name, scatter, str(spread), *figures]) + " |", flush=True)
 
 
+# --- straight lines and curves
+
+TRUTHS = ("unimodal", "linear", "both", "noise")
+N_NEW_SITES = 1000
+TOTAL_OF_SITE = 60
+MAX_TABLES_OF_CURVES = 100
+
+
+def draw_truth(truth, rng):
+    """Draw what decides the shares of 20 species: optima on a gradient, and slopes."""
+    optima, slopes, mass = rng.uniform(-2, 2, 20), rng.choice([-1.0, 1.0], 20), rng.dirichlet(np.full(20, 2.0))
+    slopes -= mass @ slopes
+    largest = np.abs(slopes).max() * np.sqrt(3)  # x is uniform with variance 1
+
+    def draw_sites(n):
+        env = rng.uniform(-np.sqrt(3), np.sqrt(3), size=(n, 3))
+        shares = np.tile(mass, (n, 1))
+        if truth in ("unimodal", "both"):
+            shares = shares * np.exp(-((env[:, :1] - optima) ** 2) / (2 * 0.8**2))
+        if truth in ("linear", "both"):
+            shares = shares * (1 + 0.9 * env[:, 1:2] * slopes / largest)
+        shares /= shares.sum(axis=1, keepdims=True)
+        scatter = rng.gamma(2, 1 / 2, shares.shape)  # counts scatter more than Poisson's
+        counts = rng.poisson(TOTAL_OF_SITE * rng.lognormal(0, 0.5, (n, 1)) * shares * scatter)
+        counts[counts.sum(axis=1) == 0, 0] = 1
+        return counts, pd.DataFrame(env, columns=["bent", "straight", "nothing"])
+
+    return draw_sites
+
+
+def compare_curves(truth, n, seed):
+    """Return what straight lines and curves capture of other sites, and whether curves were chosen."""
+    draw_sites = draw_truth(truth, np.random.default_rng([seed, n, TRUTHS.index(truth)]))
+    (counts, env), (new_counts, new_env) = draw_sites(n), draw_sites(N_NEW_SITES)
+    occurs = counts.any(axis=0)
+    fits = [co.CA(constraints=kind).fit(counts[:, occurs], constraints=env) for kind in ("linear", "smooth")]
+    captured = [ca.score(new_counts[:, occurs], constraints=new_env) for ca in fits]
+    return [*captured, any(fits[1].bends_.values())]
+
+
+def report_curves(n_tables):
+    """Print what straight lines and curves capture."""
+    print(f"{n_tables} tables of 20 species each; captured of {N_NEW_SITES} other sites, with the standard error")
+    print("| truth | sites | straight lines | smooth | smooth - straight | curves chosen |")
+    print("|---|---|---|---|---|---|")
+    for truth in TRUTHS:
+        for n in (20, 40, 80):
+            found = np.array([compare_curves(truth, n, seed) for seed in range(n_tables)], dtype=float)
+            gain = found[:, 1] - found[:, 0]
+            error = gain.std(ddof=1) / np.sqrt(n_tables)
+            means = [f"{value:.3f}" for value in found[:, :2].mean(axis=0)]
+            row = [truth, str(n), *means, f"{gain.mean():+.3f} +- {error:.3f}", f"{found[:, 2].mean():.0%}"]
+            print("| " + " | ".join(row) + " |", flush=True)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--only", choices=("speed", "level"))
+    parser.add_argument("--only", choices=("speed", "level", "smooth"))
     parser.add_argument("--tables", type=int, default=1000)
     parser.add_argument("--permutations", type=int, default=199)
     options = parser.parse_args()
@@ -193,6 +254,8 @@ def main():
         report_speed()
     if options.only in (None, "level"):
         report_level(options.tables, options.permutations)
+    if options.only in (None, "smooth"):
+        report_curves(min(options.tables, MAX_TABLES_OF_CURVES))
 
 
 if __name__ == "__main__":

@@ -78,6 +78,7 @@ from .results.group_relations import GroupRelations as GroupRelations
 from .results.matches import Confusing as Confusing
 from .results.matches import MatchCalibration as MatchCalibration
 from .results.matches import Matches as Matches
+from .results.ordered_points import OrderedPoints as OrderedPoints
 from .results.ordination_scores import ResidualAxes as ResidualAxes
 from .results.ordination_scores import Scores as Scores
 from .results.partition import Partition as Partition

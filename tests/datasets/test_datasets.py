@@ -3,6 +3,7 @@ import sys
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import correspondence as co
@@ -17,6 +18,17 @@ def needs(name):
 def test_small_tables():
     shapes = [load().shape for load in (co.datasets.load_smoke, co.datasets.load_housetasks, co.datasets.load_hair_eye)]
     assert shapes == [(5, 4), (13, 4), (4, 4)]
+
+
+def test_dune_meadows_are_those_of_vegan():
+    dune, folder = co.datasets.load_dune(), Path(__file__).parents[1] / "oracle" / "many"
+    wanted, environment = (pd.read_csv(folder / f"dune{name}_data.csv", index_col=0) for name in ("", "_env"))
+    assert dune.table.rows.tolist() == dune.environment["site"].to_list() == wanted.index.astype(str).tolist()
+    assert dune.table.columns.tolist() == wanted.columns.tolist()
+    np.testing.assert_array_equal(dune.table.toarray(), wanted)
+    for name in environment:
+        assert dune.environment[name].to_list() == environment[name].astype(float if name == "A1" else str).tolist()
+    assert dune.environment.schema["Use"].categories.to_list() == ["Hayfield", "Haypastu", "Pasture"]
 
 
 @pytest.mark.slow

@@ -207,6 +207,12 @@ def test_regressors_have_no_order():
     assert co.ACE(1, x_regressor=Ridge()).fit(*labels).correlations_[0] > 0  # "auto" does nothing then
 
 
+def test_given_variables_have_no_order():
+    x, y = make_numbers(n=80)
+    with pytest.raises(ValueError, match=r"ordered .*given"):
+        co.ACE(1, ordered=["X"]).fit(x, y, given=x**2)
+
+
 BAD = {
     "a text": ({"ordered": "income"}, r"ordered must be .auto"),
     "no such column": ({"ordered": ["nosuch"]}, r"ordered must name columns such as .*nosuch"),

@@ -177,15 +177,20 @@ class LeftDirections:
     ----------
     weights : ndarray of shape (p, k)
         The weights of the features in combinations of variance 1.
-    is_determined : ndarray of bool of shape (p,)
-        The features of which nothing is left.
+    shares_left : ndarray of shape (p,)
+        The share of the variance of each feature that is left; it may exceed 1 by chance, and is 1 for constants.
     n_lost : int
         The number of combinations of which nothing is left.
     """
 
     weights: np.ndarray
-    is_determined: np.ndarray
+    shares_left: np.ndarray
     n_lost: int
+
+    @property
+    def is_determined(self) -> np.ndarray:
+        """The features of which nothing is left."""
+        return self.shares_left <= MIN_SHARE_LEFT
 
     def warn_of_determined(self, side: str, names: Sequence[str]) -> None:
         """Warn of what the given variables determine.
@@ -229,7 +234,7 @@ def find_left_directions(F: np.ndarray, given: Given) -> LeftDirections:
     S = left.T @ left / len(F)
     variance = np.diag(cov)
     of_features = np.einsum("jk,kl,jl->j", cov @ W, S, cov @ W)
-    is_determined = (variance > 0) & (of_features <= MIN_SHARE_LEFT * variance)
+    shares = np.divide(of_features, variance, out=np.ones_like(variance), where=variance > 0)
     values, vectors = np.linalg.eigh(S)
     is_left = values > MIN_SHARE_LEFT
-    return LeftDirections(W @ vectors[:, is_left][:, ::-1], is_determined, int((~is_left).sum()))
+    return LeftDirections(W @ vectors[:, is_left][:, ::-1], shares, int((~is_left).sum()))

@@ -21,7 +21,8 @@ Where rows occur many times on average (`MAX_MEAN_TIMES`), they are values obser
 columns of x and y are judged together, and those of one variable alone if most of its rows differ: where a few rows of
 x are measured again and again, its repetitions are a design. Two columns of labels are counts and have no copies. Texts
 and sparse rows are copies if they have the same words (but for case, punctuation, numbers and marks of replies) and
-these are together improbable; images if they are equal.
+these are together improbable; images if they are equal. Where variables are given, copies are equal in them too, and
+the columns of all three are judged together.
 """
 
 from __future__ import annotations
@@ -40,6 +41,7 @@ from scipy.sparse.csgraph import connected_components
 from correspondence._util.arguments import as_frame, count_observations, series_to_array, take_rows, to_array
 from correspondence._util.text import short_repr
 from correspondence.data.answers import list_answers
+from correspondence.data.beside_given import BesideGiven, strip_given
 from correspondence.data.coincidences import (
     MIN_TIMES_EXPECTED,
     count_explained,
@@ -174,7 +176,8 @@ def find_copies(X: Any, Y: Any = None) -> Copies:
     Parameters
     ----------
     X, Y : array-like, frame, list of texts, sparse matrix or array of images
-        The pairs; without Y, the rows of X are judged by all of its columns together.
+        The pairs, with or without given variables beside them; without Y, the rows of X are judged by all of its
+        columns together.
 
     Returns
     -------
@@ -191,9 +194,16 @@ def find_copies(X: Any, Y: Any = None) -> Copies:
     """
     n = count_observations(X, "X")
     try:
-        sides = [_read_side(X, "X"), *([] if Y is None else [_read_side(Y, "Y")])]
+        sides = [
+            _read_side(values, name)
+            for values, name in ((strip_given(X), "X"), (strip_given(Y), "Y"))
+            if values is not None
+        ]
+        given = _read_side(X.given, "given") if isinstance(X, BesideGiven) else None
     except (TypeError, ValueError, AttributeError, RecursionError):
         return Copies(np.arange(n))
+    if isinstance(given, _Rows):
+        return Copies(_find_copies_beside(given, sides, n))
     tables = [side for side in sides if isinstance(side, _Rows)]
     alone = [side for side in sides if Y is None or not isinstance(side, _Rows) or side.is_mostly_different]
     found = [side.find_copies() for side in alone]
@@ -202,6 +212,16 @@ def find_copies(X: Any, Y: Any = None) -> Copies:
     if len(tables) == 2 and not all(side.is_label for side in tables):
         found.append(_Rows.join(tables).find_copies())
     return Copies(_join_codes(n, found))
+
+
+def _find_copies_beside(given: _Rows, sides: Sequence[_Rows | _ItemRows | _Pictures], n: int) -> np.ndarray:
+    """Find the pairs that are copies of each other, given variables included."""
+    tables = [given, *(side for side in sides if isinstance(side, _Rows))]
+    others = [side.find_copies() for side in sides if not isinstance(side, _Rows)]
+    if others:
+        keys = np.column_stack([_join_codes(n, others), _sum_hashes(given.hashes).view(np.int64)])
+        return np.unique(keys, axis=0, return_inverse=True)[1].ravel()
+    return np.arange(n) if all(side.is_label for side in tables) else _join_codes(n, [_Rows.join(tables).find_copies()])
 
 
 def _join_codes(n: int, found: Iterable[np.ndarray]) -> np.ndarray:

@@ -130,6 +130,9 @@ def check_levels(levels: Any, name: str) -> list[Any]:
     if isinstance(levels, str | bytes) or not isinstance(levels, Iterable):
         raise ValueError(f"{where} must be a list of levels, lowest first, got {short_repr(levels)}.")
     known = as_labels(list(levels), where).tolist()
+    unhashable = [level for level in known if isinstance(level, list | dict | set | np.ndarray)]
+    if unhashable:
+        raise ValueError(f"{where} must have labels as levels, got {short_repr(unhashable[0])}.")
     if len(known) < 2:
         raise ValueError(f"{where} must have at least two levels, got {len(known)}.")
     seen: set[Any] = set()

@@ -2,7 +2,9 @@
 
 from correspondence.datasets.bundled import (
     Children,
+    Dune,
     load_children,
+    load_dune,
     load_hair_eye,
     load_housetasks,
     load_poison,
@@ -25,6 +27,7 @@ __all__ = [
     "Children",
     "Compas",
     "DamagedDataError",
+    "Dune",
     "Flickr",
     "ImageClasses",
     "MissingDataError",
@@ -39,6 +42,7 @@ __all__ = [
     "fetch_recipes",
     "fetch_wine",
     "load_children",
+    "load_dune",
     "load_hair_eye",
     "load_housetasks",
     "load_poison",

@@ -11,7 +11,17 @@ from correspondence.data.table import Table
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["Children", "load_children", "load_hair_eye", "load_housetasks", "load_poison", "load_smoke", "parse_table"]
+__all__ = [
+    "Children",
+    "Dune",
+    "load_children",
+    "load_dune",
+    "load_hair_eye",
+    "load_housetasks",
+    "load_poison",
+    "load_smoke",
+    "parse_table",
+]
 
 
 def load_smoke() -> Table:
@@ -159,6 +169,100 @@ def load_children() -> Children:
     return Children(
         cut_table(slice(14), slice(5)), cut_table(slice(14, None), slice(5)), cut_table(slice(14), slice(5, None))
     )
+
+
+# Rows are species here: they are more than the sites.
+DUNE_COVER = """
+          1  2  3  4  5  6  7  8  9 10 11 12 13 14 15 16 17 18 19 20
+Achimill  1  3  0  0  2  2  2  0  0  4  0  0  0  0  0  0  2  0  0  0
+Agrostol  0  0  4  8  0  0  0  4  3  0  0  4  5  4  4  7  0  0  0  5
+Airaprae  0  0  0  0  0  0  0  0  0  0  0  0  0  0  0  0  2  0  3  0
+Alopgeni  0  2  7  2  0  0  0  5  3  0  0  8  5  0  0  4  0  0  0  0
+Anthodor  0  0  0  0  4  3  2  0  0  4  0  0  0  0  0  0  4  0  4  0
+Bellpere  0  3  2  2  2  0  0  0  0  2  0  0  0  0  0  0  0  2  0  0
+Bromhord  0  4  0  3  2  0  2  0  0  4  0  0  0  0  0  0  0  0  0  0
+Chenalbu  0  0  0  0  0  0  0  0  0  0  0  0  1  0  0  0  0  0  0  0
+Cirsarve  0  0  0  2  0  0  0  0  0  0  0  0  0  0  0  0  0  0  0  0
+Comapalu  0  0  0  0  0  0  0  0  0  0  0  0  0  2  2  0  0  0  0  0
+Eleopalu  0  0  0  0  0  0  0  4  0  0  0  0  0  4  5  8  0  0  0  4
+Elymrepe  4  4  4  4  4  0  0  0  6  0  0  0  0  0  0  0  0  0  0  0
+Empenigr  0  0  0  0  0  0  0  0  0  0  0  0  0  0  0  0  0  0  2  0
+Hyporadi  0  0  0  0  0  0  0  0  0  0  2  0  0  0  0  0  2  0  5  0
+Juncarti  0  0  0  0  0  0  0  4  4  0  0  0  0  0  3  3  0  0  0  4
+Juncbufo  0  0  0  0  0  0  2  0  4  0  0  4  3  0  0  0  0  0  0  0
+Lolipere  7  5  6  5  2  6  6  4  2  6  7  0  0  0  0  0  0  2  0  0
+Planlanc  0  0  0  0  5  5  5  0  0  3  3  0  0  0  0  0  2  3  0  0
+Poaprat   4  4  5  4  2  3  4  4  4  4  4  0  2  0  0  0  1  3  0  0
+Poatriv   2  7  6  5  6  4  5  4  5  4  0  4  9  0  0  2  0  0  0  0
+Ranuflam  0  0  0  0  0  0  0  2  0  0  0  0  2  2  2  2  0  0  0  4
+Rumeacet  0  0  0  0  5  6  3  0  2  0  0  2  0  0  0  0  0  0  0  0
+Sagiproc  0  0  0  5  0  0  0  2  2  0  2  4  2  0  0  0  0  0  3  0
+Salirepe  0  0  0  0  0  0  0  0  0  0  0  0  0  0  0  0  0  3  3  5
+Scorautu  0  5  2  2  3  3  3  3  2  3  5  2  2  2  2  0  2  5  6  2
+Trifprat  0  0  0  0  2  5  2  0  0  0  0  0  0  0  0  0  0  0  0  0
+Trifrepe  0  5  2  1  2  5  2  2  3  6  3  3  2  6  1  0  0  2  2  0
+Vicilath  0  0  0  0  0  0  0  0  0  1  2  0  0  0  0  0  0  1  0  0
+Bracruta  0  0  2  2  2  6  2  2  2  2  4  4  0  0  4  4  0  6  3  4
+Callcusp  0  0  0  0  0  0  0  0  0  0  0  0  0  4  0  3  0  0  0  3
+"""
+DUNE_ENVIRONMENT = {
+    "A1": "2.8 3.5 4.3 4.2 6.3 4.3 2.8 4.2 3.7 3.3 3.5 5.8 6.0 9.3 11.5 5.7 4.0 4.6 3.7 3.5",
+    "Moisture": "1 1 2 2 1 1 1 5 4 2 1 4 5 5 5 5 2 1 5 5",
+    "Management": "SF BF SF SF HF HF HF HF HF BF BF SF SF NM NM SF NM NM NM NM",
+    "Use": "Haypastu Haypastu Haypastu Haypastu Hayfield Haypastu Pasture Pasture Hayfield Hayfield "
+    "Pasture Haypastu Haypastu Pasture Haypastu Pasture Hayfield Hayfield Hayfield Hayfield",
+    "Manure": "4 2 4 4 2 2 3 3 1 1 1 2 3 0 0 3 0 0 0 0",
+}
+DUNE_LEVELS = {
+    "Moisture": ("1", "2", "4", "5"),
+    "Use": ("Hayfield", "Haypastu", "Pasture"),
+    "Manure": ("0", "1", "2", "3", "4"),
+}
+
+
+class Dune(NamedTuple):
+    """The table of `load_dune` and the environment of its sites.
+
+    Attributes
+    ----------
+    table : Table
+        The rows are sites, the columns species; the cover of each species is a grade from 0 to 9.
+    environment : polars.DataFrame
+        One row for each site: its name, the depth of the A1 horizon, and the ordered Moisture, the Management
+        (biological farming, hobby farming, nature management, standard farming), and the ordered Use and Manure.
+    """
+
+    table: Table
+    environment: pl.DataFrame
+
+
+def load_dune() -> Dune:
+    """Load the vegetation of 20 dune meadows: sites x 30 species, with their environment (Jongman et al. 1987).
+
+    The names of species are four letters of the genus and of the species, as in R's vegan.
+
+    Returns
+    -------
+    Dune
+        The table and the environment.
+
+    Examples
+    --------
+    >>> import correspondence as co
+    >>> dune = co.datasets.load_dune()
+    >>> dune.table
+    Table of 20 rows x 30 columns, 197 nonzero cells, total 685
+    >>> dune.environment.columns
+    ['site', 'A1', 'Moisture', 'Management', 'Use', 'Manure']
+    """
+    import polars as pl
+
+    table = parse_table(DUNE_COVER).T
+    columns: dict[str, Any] = {name: values.split() for name, values in DUNE_ENVIRONMENT.items()}
+    frame = pl.DataFrame({"site": table.rows.tolist()} | columns).with_columns(
+        pl.col("A1").cast(pl.Float64), *(pl.col(name).cast(pl.Enum(levels)) for name, levels in DUNE_LEVELS.items())
+    )
+    return Dune(table, frame)
 
 
 def parse_table(text: str) -> Table:

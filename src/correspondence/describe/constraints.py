@@ -48,12 +48,19 @@ def write_constraint_sentences(ca: Any, tests: Sequence[Any] = (), held_out: Any
         return sentences
     sentences += describe_constrained_axes(ca, by.get("axis"))
     sentences += [describe_terms(by[kind], kind) for kind in ("margin", "term") if kind in by][:1]
-    captured = None if held_out is None else held_out.evidence.captured
-    if captured is not None:
-        fitted = float(np.sum(ca.pics_))
-        told = f"On held-out rows the axes capture {captured:.3g} of the dependence, in the fit {fitted:.3g}"
-        sentences.append(f"{told}{': do not trust them for new rows' if captured <= 0 else ''}.")
-    return sentences
+    return sentences + describe_held_out(ca, held_out)
+
+
+def describe_held_out(ca: Any, held_out: Any) -> list[str]:
+    """Say how much of the dependence is captured on held-out rows, if that is known."""
+    evidence = None if held_out is None else held_out.evidence
+    if evidence is None or evidence.captured is None:
+        return []
+    n, captured = len(evidence.correlations), evidence.captured
+    axes = "the axes capture" if n >= len(ca.pics_) else f"the first {spell_number(n)} axes capture"
+    axes = "the first axis captures" if n == 1 else axes
+    told = f"On held-out rows {axes} {captured:.3g} of the dependence, in the fit {float(np.sum(ca.pics_[:n])):.3g}"
+    return [f"{told}{': do not trust them for new rows' if captured <= 0 else ''}."]
 
 
 def describe_explained(ca: Any, test: Any) -> str:
@@ -128,21 +135,21 @@ def measure_constraints(ca: Any) -> dict[str, tuple[str, np.ndarray]]:
     Returns
     -------
     dict
-        For each constraint "number" and its correlations with the linear combinations, or "category" and its
-        correlation ratios.
+        For each constraint "number" and its correlations with the linear combinations, or "category" or "curve" and
+        its multiple correlations with them.
     """
-    n, design = len(ca.pics_), ca._explained.constraints
-    biplot, centroids = (ca.scores(display, scaling="none") for display in ("bp", "cn"))
-    columns = {str(term): list(map(str, names)) for term, names in ca.constraint_terms_.items()}
-    arrows = dict(zip(map(str, biplot.labels), np.nan_to_num(biplot.values[:, :n]), strict=True))
-    mass = ca.rows_.mass[ca._explained.rows] @ design.indicators
-    found: dict[str, tuple[str, np.ndarray]] = {}
-    for term, names in columns.items():
-        if names == [term]:
-            found[term] = "number", arrows.get(term, np.zeros(n))
-            continue
-        own = [i for i, label in enumerate(map(str, centroids.labels)) if label.startswith(term)]
-        found[term] = "category", np.sqrt(mass[own] @ np.nan_to_num(centroids.values[own, :n]) ** 2)
+    explained, found = ca._explained, {}
+    design, root = explained.constraints, np.sqrt(explained.row_mass)[:, None]
+    linear = root * ca.scores("lc", scaling="none").values[explained.rows][:, : len(ca.pics_)]  # of variance 1
+    for t, (term, kind) in enumerate(zip(design.terms, design.kinds, strict=True)):
+        is_own = (design.term_of_column == t) & ~explained.basis.is_constant[explained.n_given :]
+        columns = design.matrix[:, is_own]
+        centred = root * (columns - explained.row_mass @ columns / explained.row_mass.sum())
+        fitted = centred @ np.linalg.lstsq(centred, linear, rcond=None)[0]
+        values = np.sqrt((fitted**2).sum(axis=0))
+        if kind == "number" and is_own.any():
+            values *= np.sign(centred[:, 0] @ linear)
+        found[str(term)] = kind, values
     return found
 
 
@@ -161,13 +168,13 @@ def join_names(names: Sequence[str], most: int = 5) -> str:
 
 
 def describe_terms(test: Any, kind: str) -> str:
-    """Say which constraints explain more than chance beside the others, or after those before them."""
+    """Say which constraints explain more than chance after all others, or after those before them."""
     pvalues = _find_pvalues(test)
     holding = [f"{term} (p = {pvalue:.2g})" for term, pvalue in pvalues if pvalue <= MAX_PVALUE]
-    beside = "Beside all others" if kind == "margin" else "Added one after the other"
+    beside = "After all others" if kind == "margin" else "Added one after the other"
     if not holding:
         return f"{beside}, no constraint explains clearly more than chance."
     verb = "explains" if len(holding) == 1 else "explain"
     others = [term for term, pvalue in pvalues if pvalue > MAX_PVALUE]
-    rest = f"; not so clearly {join_names(others)}" if others else ""
+    rest = f"; of {join_names(others)} that is not clear" if others else ""
     return f"{beside}, {join_names(holding)} {verb} more than chance{rest}."

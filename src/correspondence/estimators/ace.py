@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import fields
 from functools import partial, reduce
 from operator import add
@@ -42,11 +42,9 @@ from correspondence.estimators.alternating import AlternatingExpectations, check
 from correspondence.estimators.ca.ordered import check_no_order
 from correspondence.estimators.cca import list_strengths
 from correspondence.estimators.column_orders import check_column_orders, declares_column_order, read_column_orders
-from correspondence.estimators.left_additive import decompose_left_additive, make_bounded_basis
+from correspondence.estimators.left_additive import LeftColumns, decompose_left_columns
 
 __all__ = ["ACE"]
-
-MakeBasis = Callable[[np.ndarray, np.ndarray, int | None], SplineBasis]
 
 
 class ACE(GivenEstimator):
@@ -224,11 +222,15 @@ class ACE(GivenEstimator):
                     "Sums of smooth functions are used; given_regressor says what regresses them on the given ones."
                 )
         pairs, conditions = self._take_given(X, Y, groups, given)
-        encoders, rows, bases, sums = self._sum_splines(pairs, conditions.groups, make_bounded_basis)
-        assert isinstance(rows, Memory)
-        d, smoothing = decompose_left_additive(
-            rows, encoders, bases, sums, conditions, self.n_components, self._smoothing_strengths
+        _, encoders = survey_tables(pairs)
+        rows = pairs.through(*(Encoded(*side) for side in zip("XY", encoders, strict=True)))
+        x, y = (
+            LeftColumns.from_rows(*side, conditions, self._given_knots)
+            for side in zip("XY", encoders, (rows.x, rows.y), strict=True)
         )
+        (x_basis, y_basis), sums = sum_splines(pairs, encoders, rows, (x.basis, y.basis), conditions.groups)
+        sides = x.with_basis(x_basis), y.with_basis(y_basis)
+        d, smoothing = decompose_left_columns(sides, sums, conditions, self.n_components, self._smoothing_strengths)
         self._set_decomposition(d, pairs.x)
         self.smoothing_ = smoothing
         return self
@@ -236,7 +238,10 @@ class ACE(GivenEstimator):
     def _solve_closed_form(
         self, pairs: Parts, y_sample: Any, groups: np.ndarray | None
     ) -> tuple[Decomposition, np.ndarray]:
-        encoders, rows, bases, sums = self._sum_splines(pairs, groups, SplineBasis.for_columns)
+        surveys, encoders = survey_tables(pairs)
+        x_basis, y_basis = (self._make_spline_basis(*side) for side in zip(encoders, surveys, "XY", strict=True))
+        rows = pairs.through(*(Encoded(*side) for side in zip("XY", encoders, strict=True)))
+        bases, sums = sum_splines(pairs, encoders, rows, (x_basis, y_basis), groups)
         grid = self._smoothing_strengths
         orders = read_column_orders(self.ordered, pairs, encoders)
         fit = solve_additive(sums, *bases, self.n_components, grid)
@@ -246,26 +251,6 @@ class ACE(GivenEstimator):
             fit = solve_in_order(sums, bases, orders, self.n_components, fit.smoothing, grid)
             d = decompose(fit, in_order=True)
         return d, fit.smoothing
-
-    def _sum_splines(
-        self, pairs: Parts, groups: np.ndarray | None, make_basis: MakeBasis
-    ) -> tuple[list[Columns], Parts, tuple[SplineBasis, SplineBasis], AdditiveSums]:
-        """Encode the rows of both sides, and sum over splines of their columns."""
-        surveys, encoders = survey_tables(pairs)
-        x_basis, y_basis = (
-            make_basis(to_dense(encoder.of_columns(survey.rows, name)), encoder.coordinates, self._given_knots)
-            for encoder, survey, name in zip(encoders, surveys, "XY", strict=True)
-        )
-        bases = x_basis, y_basis
-        rows = pairs.through(*(Encoded(*side) for side in zip("XY", encoders, strict=True)))
-        sums = sum_columns(rows, bases, groups)
-        found = resolve_collinearity(
-            rows, sums.columns, *(describe_columns(*s, pairs) for s in zip("XY", encoders, strict=True))
-        )
-        if any(small.size for small in found.small):
-            bases = x_basis.with_combinations(found.small[0]), y_basis.with_combinations(found.small[1])
-            sums = sum_columns(rows, bases, groups)
-        return encoders, rows, bases, sums
 
     @property
     def _smoothing_strengths(self) -> Sequence[float] | np.ndarray:
@@ -279,6 +264,10 @@ class ACE(GivenEstimator):
         x, y = (to_dense(encoder(values, name)) for encoder, values, name in zip(encoders, (X, Y), "XY", strict=True))
         additive = view_additive(x, y, encoders[0].coordinates, encoders[1].coordinates, self._given_knots)
         return [view for view in (view_whitened(x, y), additive) if view is not None]
+
+    def _make_spline_basis(self, encoder: Columns, survey: Survey, name: str) -> SplineBasis:
+        rows = to_dense(encoder.of_columns(survey.rows, name))
+        return SplineBasis.for_columns(rows, encoder.coordinates, self._given_knots)
 
     @property
     def _given_knots(self) -> int | None:
@@ -306,6 +295,24 @@ def decompose_functions(
     d = decompose(n_components, x_features=x, y_features=y, y_sample=y_sample)
     assert isinstance(d.g, LinearFunctions)
     return fix_signs(d, loadings.covariance @ d.g.weights, loadings.variance)
+
+
+def sum_splines(
+    pairs: Parts,
+    encoders: list[Columns],
+    rows: Parts,
+    bases: tuple[SplineBasis, SplineBasis],
+    groups: np.ndarray | None,
+) -> tuple[tuple[SplineBasis, SplineBasis], AdditiveSums]:
+    """Sum over splines of the encoded columns, and over small combinations of them that splines would lose."""
+    sums = sum_columns(rows, bases, groups)
+    found = resolve_collinearity(
+        rows, sums.columns, *(describe_columns(*s, pairs) for s in zip("XY", encoders, strict=True))
+    )
+    if any(small.size for small in found.small):
+        bases = bases[0].with_combinations(found.small[0]), bases[1].with_combinations(found.small[1])
+        sums = sum_columns(rows, bases, groups)
+    return bases, sums
 
 
 def sum_columns(rows: Parts, bases: tuple[SplineBasis, SplineBasis], groups: np.ndarray | None) -> AdditiveSums:

@@ -16,6 +16,7 @@ class Layer {
     this.drawAxes(context);
     this.drawBoundaries(context);
     const taken = new Boxes();
+    this.texts = new Boxes();
     const names = this.drawGroups(context, taken);
     this.drawJoined(context);
     this.drawLinks(context);
@@ -23,6 +24,7 @@ class Layer {
     this.drawNumbers(context, taken);
     this.drawGroupViews(context, taken);
     names.forEach(writeName => writeName());
+    if (this.model.data.triplot && $("labels").checked) this.drawCategories(context, taken);
     this.drawLabels(context, taken, this.page.named.y, i => this.isY(i));
     this.drawPictures(context, taken);
     this.drawLabels(context, taken, this.page.named.others, i => !this.isY(i));
@@ -222,13 +224,21 @@ class Layer {
       this.writeText(context, text, around(at, from, width), width, { font, colour: css(this.page.text(ink)) }, taken);
     }
   }
+  /* Names of the categories of a triplot; over the marks of other points, if there is no other room. */
+  drawCategories(context, taken) {
+    const categories = this.page.named.y.filter(i => this.model.find(i)[0].role === "xc");
+    for (const i of this.plane.seen(categories)) {
+      if (this.writeLabel(context, i, taken, false) || this.writeLabel(context, i, taken, false, this.texts)) this.told.add(i);
+    }
+  }
   /* Text at the first of some corners where there is room for it. */
-  writeText(context, text, corners, width, style, taken) {
+  writeText(context, text, corners, width, style, taken, others = taken) {
     for (const [left, top] of corners) {
       const box = [left - 2, top, left + width + 2, top + 15];
       const isOut = left < MARGIN.left || box[2] > this.plane.width || top < 0 || box[3] > this.plane.height - MARGIN.bottom;
-      if (isOut || taken.meets(box)) continue;
+      if (isOut || others.meets(box)) continue;
       taken.add(box);
+      this.texts.add(box);
       write(context, text, left, top + 8, { ...style, align: "left", halo: this.style.paper });
       return box;
     }
@@ -260,7 +270,7 @@ class Layer {
     }
   }
   /* Label beside its point, if there is room on one side of it. */
-  writeLabel(context, i, taken, isWanted) {
+  writeLabel(context, i, taken, isWanted, others = taken) {
     const { plane, model } = this;
     if (this.told.has(i) || !plane.isShown(i) || !plane.isInside(plane.at(i), 4)) return false;
     const [cloud, j] = model.find(i), [x, y] = plane.at(i), text = short(cloud.texts ? cloud.texts[j] : model.label(i), 32);
@@ -270,7 +280,7 @@ class Layer {
     const corners = [[x + gap, y - 8], [x - gap - width, y - 8], [x - width / 2, y - gap - 15], [x - width / 2, y + gap]];
     if (isOfColumns(cloud.role) || model.role("xc") || model.data.many) corners.push(...[x + gap - 2, x - gap - width + 2].flatMap(edge => [y - 20, y + 4].map(top => [edge, top])));
     const colour = css(this.page.text(this.page.ink(cloud, model.classOf(cloud, j))));
-    return this.writeText(context, text, corners, width, { font, colour }, taken);
+    return this.writeText(context, text, corners, width, { font, colour }, taken, others);
   }
   measure(context, font, text) {
     const key = font + text;

@@ -110,7 +110,7 @@ class Model {
     const isPath = number => axes.some(axis => number.bends[axis]);
     const told = this.numbers.filter(number => isPath(number) || length(number) >= (this.data.triplot ? 1e-4 : SHORTEST_ARROW) ** 2);
     const place = (number, value) => [first, second].map(axis => axis < 0 ? 0 : value(axis) * this.factor(this.scaling(number, map), axis, 0, this.role(number.role)));
-    this.arrowFactor = this.data.triplot ? this.chooseArrowFactor(told, place, first, second, map) : this.data.arrow_deviations;
+    this.arrowFactor = this.data.triplot ? this.chooseArrowFactor(told.filter(number => !isPath(number)), place, first, second, map) : this.data.arrow_deviations;
     return told.sort((a, b) => weight(b) - weight(a)).slice(0, MOST_NUMBERS).map(number => ({
       name: number.name, role: number.role, colour: number.colour,
       points: isPath(number) ? Array.from({ length: number.bins }, (_, bin) => place(number, axis => number.path[bin * kept + axis]))

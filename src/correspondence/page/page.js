@@ -71,7 +71,8 @@ class Page {
   /* What distances and arrows mean in a triplot. */
   describeTriplot() {
     const { model } = this, [x, y] = model.data.names, parts = [TRIPLOT_NOTES[`${this.map} ${model.sites}`] || NOTES[this.map]];
-    if (this.numberLines.length) parts.push(`Arrows are biplot scores times ${model.arrowFactor}: they point to where numbers are high.`);
+    if (this.numberLines.some(line => line.points.length === 2)) parts.push(`Arrows are biplot scores times ${model.arrowFactor}: they point to where numbers are high.`);
+    if (this.numberLines.some(line => line.points.length > 2)) parts.push(`A path shows where a number that bends puts the ${x}, from low to high.`);
     if (model.role("xc")) parts.push(`Diamonds lie at the mean of the ${x} of a category.`);
     return parts.map(text => text.replaceAll("{x}", x).replaceAll("{y}", y)).join(" ");
   }

@@ -31,7 +31,7 @@ MAX_PVALUE_IN_WORDS = 0.05
 TEST_TITLES = {
     None: "All constraints together",
     "term": "Constraints one after the other",
-    "margin": "Each constraint beside all others",
+    "margin": "Each constraint after all others",
     "axis": "Axes one after the other",
 }
 
@@ -226,7 +226,7 @@ def list_constraints(ca: Any) -> list[StructureRow]:
         known = [inflation[column] for column in columns[name] if np.isfinite(inflation.get(column, np.nan))]
         texts = [f"{value:.2f}" for value in values[:MAX_AXES_LISTED]]
         cells = ["0.00" if text == "-0.00" else text.replace("-", "\N{MINUS SIGN}") for text in texts]
-        noun = "categorie" if kind == "category" else kind  # the page adds an s
+        noun = "categorie" if kind == "category" else kind  # the page adds an s to this, to number and to curve
         rows.append(StructureRow("constraints", name, noun, f"{max(known):.1f}" if known else "", cells))
     return rows
 
@@ -262,6 +262,10 @@ def pack_triplot(
     marks = [
         NumberMark(str(name), 0, arrow, np.zeros(d, bool), np.empty((0, d)), np.empty(0), arrow**2)
         for name, arrow in zip(scene.numbers, scene.arrows, strict=True)
+    ]
+    marks += [
+        NumberMark(name, 0, path[-1], np.abs(path).max(axis=0) > 0, path, np.empty(0), np.var(path, axis=0))
+        for name, path in scene.curves.items()
     ]
     more, data = pack_number_marks([("x", mark) for mark in marks], kept)
     return pack_arrays(content | more, arrays | data)

@@ -11,6 +11,7 @@ from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 
 from correspondence._util.arguments import check_flag, check_whole
+from correspondence._util.labels import to_object_array
 from correspondence._util.text import list_names
 from correspondence.plot.column_marks import annotate_caption, draw_number, sample_lines
 from correspondence.plot.drawn_clouds import DrawnCloud, add_zero_height, choose_areas
@@ -71,6 +72,8 @@ class DrawnTriplot:
         The centroids of ordered categories, in their order.
     arrows : list of ndarray of shape (2, 2)
         The arrows, from the centre.
+    paths : list of ndarray of shape (k, 2)
+        Where the constraints put sites by numbers that bend, from low to high.
     factor : float
         What all biplot scores are multiplied by.
     """
@@ -81,6 +84,7 @@ class DrawnTriplot:
     lines: list[np.ndarray]
     tips: DrawnCloud
     arrows: list[np.ndarray]
+    paths: list[np.ndarray]
     factor: float
 
     @property
@@ -155,13 +159,13 @@ def draw_triplot(
         draw_cloud(ax, cloud, alpha=0.45 if size_by_mass else 0.9, is_above=cloud is not drawn.sites)
     for line in drawn.lines:
         ax.plot(line[:, 0], line[:, 1], color=ROWS, lw=1.1, alpha=0.65, zorder=2.2, gid="ordered")
-    for line in drawn.arrows:
+    for line in drawn.arrows + drawn.paths:
         draw_number(ax, line, ROWS)
     large = [name for own in told for name in fit_ellipses(ax, own)]
     label_axes(ax, [scene.write_axis_title(i) for i in index])
     add_legend(ax, list_triplot_handles(drawn, grouping))
     clouds = [*drawn.clouds, drawn.tips, *means]
-    lines = sample_lines(drawn.arrows, N_ARROW_POINTS)
+    lines = np.vstack([sample_lines(drawn.arrows, N_ARROW_POINTS), sample_lines(drawn.paths)])
     placing = write_labels(ax, clouds, [*written, *means], max_labels, [], lines, LABEL_REACH_POINTS)
     notes = [note for own in told for note in own.notes] + note_large_ellipses(large)
     annotate_caption(ax, write_triplot_caption(scene, drawn, map, sites, index, notes))
@@ -217,18 +221,22 @@ def place_triplot(
     sites = replace(sites, is_faint=True, area=area, weight=weight, font_size=SITE_NAME_POINTS)
     k, m = (len(scene.categories), len(scene.numbers)) if with_constraints else (0, 0)
     means, tips = (values[:n, index] * scale for values, n in ((scene.centroids, k), (scene.arrows, m)))
+    curves = scene.curves if with_constraints else {}
+    paths = [add_zero_height(path[:, index] * scale) for path in curves.values()]
     points = np.vstack([cloud.xy[:, : len(index)] for cloud in (sites, species)])
     factor = choose_arrow_factor(np.vstack([points, means]), tips)
     is_arrow = np.linalg.norm(factor * tips, axis=1) > 1e-9 * max(np.abs(points).max(initial=0.0), 1e-300)
     ends, means = add_zero_height(factor * tips[is_arrow]), add_zero_height(means)
+    named = to_object_array([*scene.numbers[:m][is_arrow], *curves])
     centroids = _name_constraints(scene.categories[:k], means, CENTROID_WEIGHT, CENTROID_AREA_POINTS, "X")
     return DrawnTriplot(
         sites,
         species,
         [centroids] if k else [],
         [means[line] for line in scene.lines] if k else [],
-        _name_constraints(scene.numbers[:m][is_arrow], ends, TIP_WEIGHT, 4.0, "."),
+        _name_constraints(named, np.vstack([ends, *(path[-1:] for path in paths)]), TIP_WEIGHT, 4.0, "."),
         [np.vstack([np.zeros(2), end]) for end in ends],
+        paths,
         factor,
     )
 
@@ -259,7 +267,7 @@ def choose_triplot_size(drawn: DrawnTriplot, n_axes: int) -> tuple[float, float]
     """Choose the size of a figure, in inches, such that a plane with equal scales fills it."""
     if n_axes < 2:
         return 9.0, 3.0
-    xy = np.vstack([*drawn.arrows, *(cloud.xy for cloud in drawn.clouds)])
+    xy = np.vstack([*drawn.arrows, *drawn.paths, *(cloud.xy for cloud in drawn.clouds)])
     wide, high = np.maximum(np.ptp(xy, axis=0), 1e-9)
     return float(np.clip(5.8 * wide / high, 5.6, 8.4)) + 0.9, 6.5
 
@@ -270,7 +278,7 @@ def list_triplot_handles(drawn: DrawnTriplot, grouping: Grouping | None) -> list
     handles = []
     if drawn.centroids:
         handles.append(Line2D([], [], marker="X", ms=6.5, label="categories", **style))
-    if drawn.arrows:
+    if drawn.arrows or drawn.paths:
         handles.append(Line2D([], [], marker=r"$\rightarrow$", ms=11, label="numbers", **style))
     return handles + ([] if grouping is None else list_group_handles(grouping.legend))
 
@@ -286,6 +294,8 @@ def write_triplot_caption(
         parts.append(SCALING_WORDS[map])
     if drawn.arrows:
         parts.append(f"arrows are biplot scores times {drawn.factor:g}, and point to where numbers are high")
+    if drawn.paths:
+        parts.append("paths go from low to high numbers")
     if drawn.centroids:
         joined = ", joined in their order" if drawn.lines else ""
         parts.append(f"categories at the mean of their {drawn.sites.name}{joined}")

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from correspondence._util.labels import to_object_array
+from correspondence._util.labels import MISSING, to_object_array
 from correspondence._util.text import short_repr
 from correspondence.scene.many_columns import write_answers
 from correspondence.scene.points import ScenePoints, check_axis_numbers
@@ -33,6 +33,7 @@ SCALING_WORDS = {
 }
 ARROW_SHARE = 0.75  # of the extent of the points that the longest arrow reaches
 MIN_ARROW_LENGTH = 1e-9
+N_PATH_POINTS = 12  # of a number that bends
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,6 +68,8 @@ class Triplot:
         The shares of the sites of each category in the total.
     lines : list of ndarray of int
         The categories of each ordered variable, in their order.
+    curves : dict of ndarray of shape (bins, d)
+        Where the constraints put a site by each number that bends, from low to high, in standard coordinates.
     values : dict of ndarray
         The value of each constraint at each site, by name: numbers, or categories as texts.
     given : list of str
@@ -88,6 +91,7 @@ class Triplot:
     centroids: np.ndarray
     category_masses: np.ndarray
     lines: list[np.ndarray]
+    curves: dict[str, np.ndarray]
     values: dict[str, np.ndarray]
     given: list[str]
 
@@ -140,7 +144,10 @@ def make_triplot(ca: Any) -> Triplot:
     axes = tuple(str(axis) for axis in species.axes)
     d, n = len(axes), sum(axis.startswith("CCA") for axis in axes)
     numbers, arrows = _find_number_arrows(ca, d)
-    terms, answers, centroids = _find_centroids(ca, d)
+    levels, centroids = _find_centroids(ca, d)
+    design = ca._explained.constraints
+    terms = [str(design.terms[t]) for t in design.term_of_level[levels]]
+    answers = [str(answer) for answer in design.answers[levels]]
     names = list(dict.fromkeys(terms))
     codes = np.array([names.index(term) for term in terms], dtype=int)
     return Triplot(
@@ -157,9 +164,10 @@ def make_triplot(ca: Any) -> Triplot:
         answers,
         terms,
         centroids,
-        _weigh_categories(ca),
-        [np.flatnonzero(codes == names.index(term)) for term in names if _is_ordered(ca, term)],
-        _list_site_values(ca, terms, answers),
+        np.asarray(ca._explained.row_mass @ design.indicators[:, levels]),
+        [np.flatnonzero(codes == names.index(term)) for term in names if term in _list_ordered_terms(design)],
+        _trace_curves(ca, d),
+        _list_site_values(ca),
         [str(term) for term in ca._explained.given.terms],
     )
 
@@ -171,54 +179,64 @@ def _place_points(scores: Any, mass: np.ndarray) -> ScenePoints:
     return ScenePoints(values[rows], labels[rows], np.asarray(mass)[rows], rows, len(rows), len(values))
 
 
-def _list_columns_of_terms(ca: Any) -> dict[str, list[str]]:
-    """List the columns of the design of each constraint, by the names that scores have."""
-    return {str(term): [str(name) for name in names] for term, names in ca.constraint_terms_.items()}
-
-
-def _is_ordered(ca: Any, term: str) -> bool:
-    """Tell whether the levels of a category are ordered, which has polynomials of them in the design."""
-    return f"{term}.L" in _list_columns_of_terms(ca).get(term, [])
-
-
 def _find_number_arrows(ca: Any, d: int) -> tuple[np.ndarray, np.ndarray]:
-    """Find the arrows of numbers: columns of the design that are a constraint as it is, not a contrast of levels."""
-    scores, terms = ca.scores("bp", scaling="none"), _list_columns_of_terms(ca)
-    kept = [i for i, label in enumerate(map(str, scores.labels)) if terms.get(label) == [label]]
+    """Find the arrows of numbers that are constraints as they are; those that are left out have none."""
+    explained, scores = ca._explained, ca.scores("bp", scaling="none")
+    columns = explained.basis.kept[explained.given_rank :] - explained.n_given
+    terms = explained.constraints.term_of_column[columns]
+    kept = [i for i, term in enumerate(terms) if explained.constraints.kinds[term] == "number"]
     values = np.nan_to_num(np.asarray(scores.values, dtype=float).reshape(-1, d)[kept])
-    return to_object_array([str(scores.labels[i]) for i in kept]), values
+    return to_object_array([str(explained.constraints.terms[terms[i]]) for i in kept]), values
 
 
-def _find_centroids(ca: Any, d: int) -> tuple[list[str], list[str], np.ndarray]:
-    """Find the variable, the category and the place of each centroid."""
-    scores, known = ca.scores("cn", scaling="none"), _list_columns_of_terms(ca)
-    terms, answers = [], []
-    for label in map(str, scores.labels):
-        own = [term for term, columns in known.items() if columns != [term] and label.startswith(term)]
-        term = max(own, key=len, default="")
-        terms.append(term)
-        answers.append(label[len(term) :].lstrip(": ") or label)
-    return terms, answers, np.asarray(scores.values, dtype=float).reshape(-1, d)
+def _trace_curves(ca: Any, d: int) -> dict[str, np.ndarray]:
+    """Trace where the constraints put a site by a number that bends, from low to high, all others at their means."""
+    explained, traced = ca._explained, {}
+    design, mass = explained.constraints, explained.row_mass
+    linear = ca.scores("lc", scaling="none").values[explained.rows][:, : len(ca.pics_)]
+    coefficients = explained.basis.find_coefficients(np.sqrt(mass)[:, None] * linear)[explained.n_given :]
+    for t in (t for t, kind in enumerate(design.kinds) if kind == "curve"):
+        own = design.term_of_column == t
+        columns = design.matrix[:, own]
+        _, low_to_high = np.unique(columns[:, 0], return_index=True)  # the number itself
+        chosen = np.unique(np.linspace(0, len(low_to_high) - 1, N_PATH_POINTS).round().astype(int))
+        path = (columns - mass @ columns / mass.sum())[low_to_high[chosen]] @ coefficients[own]
+        traced[str(design.terms[t])] = np.pad(path, ((0, 0), (0, d - path.shape[1])))
+    return traced
 
 
-def _weigh_categories(ca: Any) -> np.ndarray:
-    """Sum the masses of the sites of each category."""
-    return np.asarray(ca.rows_.mass[ca._explained.rows] @ ca._explained.constraints.indicators)
+def _find_centroids(ca: Any, d: int) -> tuple[np.ndarray, np.ndarray]:
+    """Find the positions of the levels that are shown, and their centroids; conditions may leave no difference."""
+    values = np.asarray(ca.scores("cn", scaling="none").values, dtype=float).reshape(-1, d)
+    term_of_level = ca._explained.constraints.term_of_level
+    is_apart = np.abs(values).max(axis=1, initial=0.0) > MIN_ARROW_LENGTH
+    levels = np.flatnonzero(np.isin(term_of_level, term_of_level[is_apart]))
+    return levels, values[levels]
 
 
-def _list_site_values(ca: Any, terms: list[str], answers: list[str]) -> dict[str, np.ndarray]:
+def _list_ordered_terms(design: Any) -> list[str]:
+    """List the categories whose levels have an order; a level of missing values has no place in it."""
+    labelled = [
+        column for column, kind in zip(design.features.columns, design.kinds, strict=True) if kind == "category"
+    ]
+    return [str(column.name) for column in labelled if column.is_ordered and MISSING not in column.answers.tolist()]
+
+
+def _list_site_values(ca: Any) -> dict[str, np.ndarray]:
     """List the values of the constraints at the sites, NaN or empty for sites that took no part."""
-    explained, n = ca._explained, len(ca.rows_.labels)
-    design, values = explained.constraints, {}
-    for j, label in enumerate(map(str, design.labels)):
-        if _list_columns_of_terms(ca).get(str(design.terms[design.term_of_column[j]])) == [label]:
-            values[label] = np.full(n, np.nan)
-            values[label][explained.rows] = design.matrix[:, j]
-    for term in dict.fromkeys(terms):
-        own = [i for i, name in enumerate(terms) if name == term]
-        values[term] = np.full(n, "", dtype=object)
-        values[term][explained.rows] = np.array(answers, dtype=object)[own][design.indicators[:, own].argmax(axis=1)]
-    return {name: values[name] for name in _list_columns_of_terms(ca) if name in values}
+    explained, n, values = ca._explained, len(ca.rows_.labels), {}
+    design = explained.constraints
+    for t, (term, kind) in enumerate(zip(design.terms, design.kinds, strict=True)):
+        if kind == "category":
+            own, found = np.flatnonzero(design.term_of_level == t), np.full(n, "", dtype=object)
+            answers = to_object_array([str(answer) for answer in design.answers[own]])
+            found[explained.rows] = answers[design.indicators[:, own].argmax(axis=1)]
+        else:
+            block = design.features.blocks[t].features
+            found = np.full(n, np.nan)
+            found[explained.rows] = design.features.columns[t].restore(design.expanded[:, block])
+        values[str(term)] = found
+    return values
 
 
 def choose_arrow_factor(points: np.ndarray, arrows: np.ndarray) -> float:

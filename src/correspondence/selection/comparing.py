@@ -15,6 +15,7 @@ from correspondence._util.progress import ProgressArgument, StageLine, open_stag
 from correspondence._util.text import short_repr
 from correspondence._util.user_warnings import LeftOut
 from correspondence.core.estimator import check_missing_policy, treat_missing
+from correspondence.data.beside_given import has_given, put_beside_given, strip_given
 from correspondence.data.copies import DUPLICATES, is_duplicates, resolve_groups
 from correspondence.data.counting import list_counted_pairs
 from correspondence.data.splits import Split, make_splits
@@ -34,6 +35,8 @@ from correspondence.validation.fitting import check_in_memory
 
 __all__ = ["compare"]
 
+METHODS_GIVEN = ["cca", "ace"]  # those that take given variables
+
 
 def compare(
     X: Any,
@@ -49,6 +52,7 @@ def compare(
     n_jobs: int | None = None,
     progress: ProgressArgument = None,
     time_limit: float | TimeBudget | None = None,
+    given: Any = None,
 ) -> Comparison:
     """Try several methods on the same pairs.
 
@@ -85,6 +89,8 @@ def compare(
     time_limit : float, optional
         Skip methods that would not finish in so many seconds, and cut off those that do not; by default there is no
         limit. The first method has a few seconds at least.
+    given : array-like or frame, optional
+        The given variables of the pairs: compare what methods find of what is left. "cca" and "ace" take some.
 
     Returns
     -------
@@ -116,24 +122,27 @@ def compare(
     if Y is None:
         X, Y = list_counted_pairs(X, groups)
     check_missing_policy(missing)
-    X, Y, groups = treat_missing(missing, X, Y, groups)
+    X, Y, groups = treat_missing(missing, *put_beside_given(X, Y, given), groups)
+    X, Y, given = strip_given(X), strip_given(Y), X.given if has_given(X) else None
     pairs = PairsProfile.from_data(X, Y)
     if methods is None:
         pairs.check_labels_repeat()
     X, Y = pairs.name_missing_labels(X, Y)
     check_whole(random_state, "random_state", 0, 2**32 - 1)
-    together, notes = _find_groups(groups, cv, X, Y)
+    together, notes = _find_groups(groups, cv, *put_beside_given(X, Y, given))
     options: dict[str, Any] = {"groups": together, "n_jobs": n_jobs, "progress": progress}
     contest = Contest(X, Y, pairs, random_state=random_state, budget=budget, **options)
     prepared = merge_rare_labels(contest, check_min_count(min_count))
     if prepared.merges:
         X, Y = prepared.merge_pairs(X, Y)
         pairs, notes = PairsProfile.from_data(X, Y), (*notes, *prepared.notes)
-    chosen = choose_estimators(methods, pairs, n_components, random_state)
+    names = METHODS_GIVEN if methods is None and given is not None else methods
+    chosen = choose_estimators(names, pairs, n_components, random_state)
     folds = choose_folds(pairs, together, random_state) if cv is None else cv
     parts = make_splits(folds, pairs.n, labels=find_labels(Y), groups=together, random_state=random_state)
     with open_stages(progress) as line:
         options |= {"progress": line}
+        X, Y = put_beside_given(X, Y, given)
         results, failed = crossfit_possible_methods(chosen, X, Y, parts, options, budget, is_strict=methods is not None)
     left_out = [f"Left out, because it cannot be compared: {name}. {error}" for name, error in failed.items()]
     for note in [*left_out, *dict.fromkeys(budget.notes)]:

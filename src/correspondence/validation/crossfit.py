@@ -22,10 +22,19 @@ from correspondence.core.pair_summary import (
     warn_of_few,
 )
 from correspondence.core.scoring import score_pairs
+from correspondence.data.beside_given import strip_given
 from correspondence.data.copies import DUPLICATES, is_duplicates
 from correspondence.data.splits import Split, make_splits
 from correspondence.results.evidence import CrossFit, HeldOut
-from correspondence.validation.fitting import Fit, check_pairs, fit_and_apply, pad_columns, read_pairs, run_tasks
+from correspondence.validation.fitting import (
+    Fit,
+    check_pairs,
+    check_takes_given,
+    fit_and_apply,
+    pad_columns,
+    read_pairs,
+    run_tasks,
+)
 from correspondence.validation.many_columns import crossfit_columns, takes_columns
 from correspondence.validation.site_folds import crossfit_rows, takes_rows
 
@@ -72,8 +81,9 @@ def crossfit(
         Whether to show a progress bar; by default after two seconds.
     constraints : frame or array with the rows of the table, optional
         For `CA` with a table: its rows (sites) are held out with all their counts, and predicted from these variables.
-    given : frame or array, optional
-        The conditions, as in `fit`.
+    given : array-like or frame, optional
+        The given variables, as in `fit`: one row for each pair, or for a table and constraints one for each of its
+        rows. What is expected given them is learned from the pairs of each fit alone.
 
     Returns
     -------
@@ -95,12 +105,14 @@ def crossfit(
     if takes_rows(est, Y, constraints, given):
         return crossfit_rows(est, X, constraints, given, cv, groups, random_state, n_jobs, progress)
     if takes_columns(est, Y):
+        if given is not None:
+            check_takes_given(est)
         return crossfit_columns(est, X, cv, groups, random_state)
-    X, Y = read_pairs(est, X, Y, groups)
+    X, Y = read_pairs(est, X, Y, groups, given)
     if is_duplicates(groups) and not (isinstance(cv, int) or hasattr(cv, "split")):
         groups = None  # positions are the user's own choice
     n, together = check_pairs(est, X, Y, groups, random_state, cv if isinstance(cv, int) else 2)
-    parts = make_splits(cv, n, labels=find_labels(Y), groups=together, random_state=random_state)
+    parts = make_splits(cv, n, labels=find_labels(strip_given(Y)), groups=together, random_state=random_state)
     fits = run_tasks(
         fit_and_apply, [(est, X, Y, train, test, together) for train, test in parts], n_jobs, "cross-fit", progress
     )

@@ -32,6 +32,8 @@ from correspondence._util.user_warnings import (
     UncertainInterval,
 )
 from correspondence.core.decomposition import Decomposition
+from correspondence.core.estimator_given import GivenEstimator
+from correspondence.data.beside_given import has_given, put_beside_given
 from correspondence.data.copies import is_duplicates, resolve_groups
 from correspondence.data.counting import list_counted_pairs
 from correspondence.data.pairs.pairs import Pairs
@@ -43,6 +45,7 @@ __all__ = [
     "check_estimator",
     "check_in_memory",
     "check_pairs",
+    "check_takes_given",
     "fit_and_apply",
     "fit_copy",
     "order_by_groups",
@@ -144,7 +147,7 @@ def run_tasks(
     return results
 
 
-def read_pairs(est: Any, X: Any, Y: Any, groups: Any = None) -> tuple[Any, Any]:
+def read_pairs(est: Any, X: Any, Y: Any, groups: Any = None, given: Any = None) -> tuple[Any, Any]:
     """Return X and Y, or without Y the pairs that X counts, which is a table then.
 
     Parameters
@@ -157,11 +160,13 @@ def read_pairs(est: Any, X: Any, Y: Any, groups: Any = None) -> tuple[Any, Any]:
         The second variable.
     groups : array-like of shape (n,) or None
         Groups are refused for a table.
+    given : array-like or frame, optional
+        The given variables of the pairs.
 
     Returns
     -------
     X, Y : array-like, frame, ...
-        The pairs.
+        The pairs; the given variables are beside both, so that whatever splits pairs splits them too.
 
     Examples
     --------
@@ -172,8 +177,14 @@ def read_pairs(est: Any, X: Any, Y: Any, groups: Any = None) -> tuple[Any, Any]:
     """
     check_estimator(est)
     check_in_memory(X)
+    if has_given(X, given):
+        check_takes_given(est)
     if Y is not None:
-        return X, Y
+        return put_beside_given(X, Y, given)
+    if given is not None:
+        raise ValueError(
+            f"Y is missing: what is left of pairs (x, y) given others needs both, {type(est).__name__} too."
+        )
     check_without_constraints(est)
     if not getattr(est, "_takes_tables", False):
         raise ValueError(
@@ -184,6 +195,12 @@ def read_pairs(est: Any, X: Any, Y: Any, groups: Any = None) -> tuple[Any, Any]:
     has_subset = any(getattr(est, f"subset_{side}", None) is not None for side in ("rows", "columns"))
     keep_labels = has_subset or isinstance(ordered, Mapping)
     return list_counted_pairs(X, groups, min_pairs=2, keep_labels=keep_labels, ordered=ordered)
+
+
+def check_takes_given(est: Any) -> None:
+    """Check that an estimator can be fitted to what is left of pairs once others are given."""
+    if not isinstance(est, GivenEstimator):
+        raise ValueError(f"est must be a CCA or ACE if there are given variables, got {short_repr(est)}.")
 
 
 def check_estimator(est: Any) -> None:

@@ -35,6 +35,7 @@ def pic_intervals(
     random_state: int = 0,
     n_jobs: int | None = None,
     progress: bool | None = None,
+    given: Any = None,
 ) -> PicIntervals:
     """Find confidence intervals of the PICs of the population, by resampling.
 
@@ -66,6 +67,8 @@ def pic_intervals(
         Run this many fits in parallel.
     progress : bool or None
         Whether to show a progress bar; by default after two seconds.
+    given : array-like or frame, optional
+        The given variables of the pairs, for `CCA` and `ACE`: the PICs are those of what is left.
 
     Returns
     -------
@@ -86,7 +89,7 @@ def pic_intervals(
     check_whole(n_resamples, "n_resamples", 5)
     if not is_number(level) or not 0 < level < 1:
         raise ValueError(f"level must be a number between 0 and 1, got {short_repr(level)}.")
-    X, Y = read_pairs(est, X, Y, groups)
+    X, Y = read_pairs(est, X, Y, groups, given)
     n, together = check_pairs(est, X, Y, groups, random_state, MIN_GROUPS_FOR_HALVES)
     if together is not None and together.max() < MIN_GROUPS_FOR_HALVES - 1:
         raise ValueError(

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -13,6 +12,7 @@ from correspondence._util.labels import MISSING
 from correspondence._util.text import list_names, short_repr
 from correspondence.core.column_blocks import ColumnBlock
 from correspondence.core.column_features import FeatureColumn, LabelColumn
+from correspondence.data.label_order import check_levels
 from correspondence.estimators.many.reading import list_given_names
 
 __all__ = ["check_ordered", "find_orders", "mark_ordered_blocks"]
@@ -22,13 +22,7 @@ def check_ordered(value: Any, name: str) -> None:
     """Check what may be given as `ordered`, before there are any columns."""
     if isinstance(value, Mapping):
         for key, levels in value.items():
-            if isinstance(levels, str) or not isinstance(levels, Iterable):
-                raise ValueError(f"{name} must lead from a column to its levels, got {short_repr(levels)} for {key!r}.")
-            again = [level for level, times in Counter(levels).items() if times > 1]
-            if again:
-                raise ValueError(
-                    f"{name} must have each level of {short_repr(key)} once, got {short_repr(again[0])} twice."
-                )
+            check_levels(levels, key)
     elif not isinstance(value, str) or value != "auto":
         list_given_names(value, name, "columns")
 

@@ -142,7 +142,11 @@ class Design:
     indicators : ndarray of shape (n, number of levels)
         The indicators of all levels of categories, the first ones included.
     levels : ndarray of shape (number of levels,)
-        Their names.
+        Their names, such as ManagementBF.
+    answers : ndarray of shape (number of levels,)
+        The levels themselves, such as BF.
+    term_of_level : ndarray of int of shape (number of levels,)
+        The position of the variable of each level.
     """
 
     features: ManyColumns
@@ -154,6 +158,8 @@ class Design:
     term_of_column: np.ndarray
     indicators: np.ndarray
     levels: np.ndarray
+    answers: np.ndarray
+    term_of_level: np.ndarray
 
     @classmethod
     def from_variables(
@@ -188,7 +194,8 @@ class Design:
         for block, (part, _) in zip(features.blocks, parts, strict=True):
             contrasts[block.features, start : start + part.shape[1]] = part
             start += part.shape[1]
-        of_levels = [(b, c) for b, (c, _) in zip(features.blocks, made, strict=True) if isinstance(c, LabelColumn)]
+        of_levels = [(t, column) for t, (column, _) in enumerate(made) if isinstance(column, LabelColumn)]
+        indicators = [expanded[:, features.blocks[t].features] for t, _ in of_levels]
         return cls(
             features,
             contrasts,
@@ -197,9 +204,17 @@ class Design:
             to_object_array([label for _, labels in parts for label in labels]),
             tuple(variable.name for variable in variables),
             np.repeat(np.arange(len(parts)), [part.shape[1] for part, _ in parts]),
-            np.hstack([np.empty((len(rows), 0)), *(expanded[:, block.features] for block, _ in of_levels)]),
+            np.hstack([np.empty((len(rows), 0)), *indicators]),
             to_object_array([name_level(c.name, answer) for _, c in of_levels for answer in c.answers]),
+            to_object_array([answer for _, c in of_levels for answer in c.answers]),
+            np.array([t for t, c in of_levels for _ in c.answers], dtype=np.intp),
         )
+
+    @property
+    def kinds(self) -> list[str]:
+        """What each variable is: "number" for a straight line, "curve" or "category"."""
+        kinds = {LabelColumn: "category", CurveColumn: "curve"}
+        return [kinds.get(type(column), "number") for column in self.features.columns]
 
     @property
     def columns_of_terms(self) -> Mapping[Any, list[str]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -58,7 +58,7 @@ class PartialFunctions(PrincipalFunctions):
         return self
 
     def accept_unknown(self) -> PartialFunctions:  # noqa: D102
-        return PartialFunctions(accept_unknown_levels(self.constraints), accept_unknown_levels(self.given))
+        return PartialFunctions(self.constraints.accept_unknown(), self.given.accept_unknown())
 
     def evaluate_on_sample(self, h: Any, sample: Any = None) -> tuple[np.ndarray, np.ndarray, np.ndarray]:  # noqa: D102
         raise ValueError("The expectation over the constraints is not known, because their distribution is not kept.")
@@ -78,9 +78,3 @@ class PartialFunctions(PrincipalFunctions):
                 for key in ("constraints", "given")
             )
         )
-
-
-def accept_unknown_levels(functions: LinearFunctions) -> LinearFunctions:
-    """Return the same functions, with levels that were not in the fit taken as missing ones."""
-    features = functions.features
-    return replace(functions, features=features.accept_unknown() if isinstance(features, ManyColumns) else features)
