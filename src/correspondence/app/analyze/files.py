@@ -291,6 +291,7 @@ def summarise_analysis(analysis: Analysis, request: Request, folder: Path, title
         "rows": {"in_file": data.n_rows, "used": len(data.ids)} if data.form == "pairs" else None,
         "columns": [asdict(fact) for fact in data.facts],
         "readings": data.readings.to_json(),
+        "ordered": {name: list(levels) for name, levels in data.ordered.items()},
         "method": analysis.method,
         "reason": analysis.reason,
         "seed": seed,

@@ -12,6 +12,7 @@ from correspondence._util.progress import ProgressArgument, StageLine
 from correspondence._util.text import list_names
 from correspondence.app.analyze.clusters import FileClusters
 from correspondence.app.analyze.inputs import Data
+from correspondence.app.analyze.inputs.orders import pair_values, say_orders
 from correspondence.app.messages import collect_warnings, make_safe
 from correspondence.classifiers.estimator import ClassifierCA
 from correspondence.core.decomposition import Decomposition
@@ -175,6 +176,7 @@ def analyze_data(
             found = _analyze_beliefs(data, n_components, None if isinstance(progress, StageLine) else progress)
         else:
             groups = DUPLICATES if data.groups is None and not splits_copies else data.groups
+            min_count = 1 if data.ordered and min_count == "auto" else min_count  # merged labels would have no place
             options = {"groups": groups, "min_count": min_count, "random_state": random_state, "progress": progress}
             found = choose_method(data, method, n_components, options | {"time_limit": budget})
             data = merge_rare_values(data, found.prepared)
@@ -232,6 +234,8 @@ def check_options(data: Data, method: str, n_components: int | None) -> None:
                 f"--{side.role} must have labels that occur several times, but {side.name!r} names the rows: {found}. "
                 "Take another column; --id names the rows."
             )
+    if data.ordered and method not in ("auto", "ca", "ace"):
+        raise ValueError(f"--method must be ca or ace with --ordered, got {method}: others do not keep the order.")
     if method == "pice":
         importlib.import_module("correspondence.estimators.pice")  # which says how to install torch
     most, why = find_component_limit(data)
@@ -271,7 +275,11 @@ def choose_method(data: Data, method: str, n_components: int | None, options: di
     from the exact analysis, and two from one with a ridge.
     """
     X, Y = (data.x.values, data.y.values) if data.table is None else (data.table, None)
-    first = None
+    first, is_asked = None, method != "auto"
+    if data.ordered:
+        X, Y = pair_values(data)
+        method = "ca" if data.x.kind == data.y.kind == "labels" else "ace"
+        options = options | ({} if data.table is None else {"groups": None})
     if n_components is None and data.x.kind == data.y.kind == "labels":
         first = choose_decomposition(X, Y, None, method, **options)
         method, options = first.method, options | {"min_count": first.prepared.min_count}
@@ -289,9 +297,15 @@ def choose_method(data: Data, method: str, n_components: int | None, options: di
     if data.table is not None:
         what = "x and y are labels, and counted" if data.form == "counts" else "a table of counts"
         reason = f"{what}; {reason}" if choice.dimension is not None else what
+    if data.ordered and not is_asked:
+        reason = reason.replace("asked for", "it keeps the order", 1)
     note = CHOSEN_METHOD_NOTE if is_compared and choice.dimension else ""
     judged = (choice.decomposition, choice.dimension, choice.not_tested)
-    more: dict[str, Any] = {"guards": choice.notes, "prepared": choice.prepared, "crossfit": choice.crossfit}
+    more: dict[str, Any] = {
+        "guards": (*say_orders(data.ordered), *choice.notes),
+        "prepared": choice.prepared,
+        "crossfit": choice.crossfit,
+    }
     return _WayResult(choice.method, reason, *judged, note=note, **more)
 
 

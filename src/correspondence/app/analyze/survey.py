@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import time
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +29,7 @@ from correspondence.app.analyze.files import (
     with_names,
 )
 from correspondence.app.analyze.inputs import Request
+from correspondence.app.analyze.inputs.orders import order_answers, say_orders
 from correspondence.app.analyze.inputs.pairs import convert_columns
 from correspondence.app.analyze.survey_sentences import write_survey_sentences
 from correspondence.app.analyze.variables import find_useful_columns, name_empty_texts
@@ -86,6 +88,8 @@ class SurveyData:
         The group of each row, if there are groups.
     counts : ndarray of int, optional
         How often each row was counted; once each by default.
+    ordered : dict
+        The levels of the columns in order, lowest first.
     """
 
     frame: Any
@@ -95,6 +99,7 @@ class SurveyData:
     notes: tuple[str, ...]
     groups: list[Any] | None = None
     counts: np.ndarray | None = None
+    ordered: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     @property
     def counted_frame(self) -> Any:
@@ -204,11 +209,12 @@ def read_survey(request: Request) -> SurveyData | None:
     if n_missing:
         remarks.append(f"{n_missing:,} of {len(frame):,} rows are left out: they have missing values.")
     ids = request.choose_ids(rows, (np.flatnonzero(complete) + 1).tolist())
-    chosen = as_label_texts(rows.select(used), answers).to_native()
-    all_notes = (*file.list_notes(used), *notes, *remarks)
+    chosen = as_label_texts(rows.select(used), [name for name in answers if name not in request.ordered]).to_native()
+    ordered = order_answers(rows, request, used, facts)
+    all_notes = (*file.list_notes(used), *notes, *remarks, *say_orders(ordered))
     groups = rows[request.groups].to_list() if request.groups is not None else None
     weights = None if request.weights is None else read_counts(rows, request.weights)
-    return SurveyData(chosen, facts, ids, request.id or "row", all_notes, groups, weights)
+    return SurveyData(chosen, facts, ids, request.id or "row", all_notes, groups, weights, ordered)
 
 
 def read_counts(rows: nw.DataFrame, name: str) -> np.ndarray:
@@ -336,11 +342,6 @@ def write_survey(analysis: SurveyAnalysis, request: Request, folder: Path, title
         The heading of the page.
     seed : int
         The seed that was used.
-
-    Returns
-    -------
-    dict
-        The content of summary.json.
     """
     est, data = analysis.est, analysis.data
     rows = with_names({data.id_name: data.ids}, make_coordinate_columns(est.rows_.principal, "z"))
@@ -409,6 +410,7 @@ def summarise_survey(
         "method": "mixed" if data.has_numbers else "mca",
         "n": len(data.ids),
         "columns": [asdict(fact) for fact in data.facts],
+        "ordered": {name: list(levels) for name, levels in data.ordered.items()},
         "seed": seed,
         "seconds": round(analysis.seconds, 2),
         "significant": None if dimension is None else dimension.n_components,

@@ -180,6 +180,8 @@ class Variable:
         A description for the user.
     facts : tuple of ColumnFacts
         What each of its columns in the file is taken for, those that are not used included.
+    levels : tuple of str
+        The labels in order, lowest first, if they are labels in order.
     """
 
     role: str
@@ -189,6 +191,7 @@ class Variable:
     columns: tuple[str, ...]
     text: str
     facts: tuple[ColumnFacts, ...] = ()
+    levels: tuple[str, ...] = ()
 
     @property
     def labels_with_shares(self) -> tuple[np.ndarray, np.ndarray]:

@@ -22,6 +22,7 @@ from correspondence.app.commands.options import (
     missing_option,
     numbers_option,
     one_sentence,
+    ordered_option,
     output_option,
     progress_option,
     seed_option,
@@ -73,6 +74,7 @@ def read_cluster_number(context: click.Context, parameter: click.Parameter, valu
 @y_option
 @labels_option
 @numbers_option
+@ordered_option
 @missing_option
 @column_option("id", "Column that names the rows, also of a table; by default their number in the file, from 1.")
 @groups_option
@@ -218,6 +220,8 @@ def analyze_command(
         data = read_data(request, line)
         line.clear()
         tell_lines(data.lines)
+        if data.ordered and min_count is not None:
+            raise ValueError("--min-count must be left out with --ordered: labels that are merged have no place.")
         if data.x.kind == "images" and method == "auto" and len(data.ids) >= MIN_PAIRS_FOR_NET and find_spec("torch"):
             tell_lines(["Nets are tried too, which takes minutes for this many images; --method kernel takes seconds."])
         guards: dict[str, Any] = {"min_count": min_count or "auto", "splits_copies": split_copies}

@@ -49,6 +49,20 @@ def complete_column_names(context: click.Context, parameter: click.Parameter, in
     return [CompletionItem(before + comma + name) for name in names if name and name.startswith(begin)]
 
 
+def read_orders(
+    context: click.Context, parameter: click.Parameter, values: tuple[str, ...]
+) -> dict[str, list[str] | None]:
+    """Read names of columns in order, separated by commas, or one with its levels: name=low|mid|high."""
+    orders: dict[str, list[str] | None] = {}
+    for value in values:
+        name, equals, levels = value.partition("=")
+        if equals and "|" in levels:
+            orders[name.strip()] = [level.strip() for level in levels.split("|")]
+        else:
+            orders |= dict.fromkeys(names_of(context, parameter, (value,)))
+    return orders
+
+
 def columns_option(name: str, help: str) -> Callable[[Any], Any]:
     """Make an option for the names of several columns."""
     return click.option(
@@ -89,6 +103,15 @@ missing_option = click.option(
     type=click.Choice(["indicator", "drop", "error"]),
     default="indicator",
     help="indicator keeps rows with missing values, and marks these as missing; drop leaves them out; error refuses.",
+)
+ordered_option = click.option(
+    "--ordered",
+    multiple=True,
+    callback=read_orders,
+    metavar="NAME[=LOW|...|HIGH]",
+    shell_complete=complete_column_names,
+    help="A column of labels in order, along which the first function rises or falls. Numbers and dates have their own "
+    "order; texts need their levels, lowest first. Of a table: rows or columns, as they stand. May be repeated.",
 )
 groups_option = column_option("groups", "Column of groups that are never on both sides of a split.")
 min_count_option = click.option(
@@ -178,6 +201,8 @@ def check_usage(request: Request) -> None:
     ]
     if len(given) > 1:
         raise click.UsageError(f"{given[0]} and {given[1]} exclude each other.")
+    if request.constraints is not None and request.ordered:
+        raise click.UsageError("--ordered is of no use with --constraints.")
     if request.constraints is not None and not request.table:
         raise click.UsageError("--constraints needs --table: they explain a table of counts.")
     of_constraints = {"--explained-by": request.explained_by, "--smooth": request.smooth}
@@ -188,8 +213,8 @@ def check_usage(request: Request) -> None:
             raise click.UsageError(f"{name} needs --constraints, a file with variables of the rows of a table.")
     unused = {
         "--table": ("y", "weights") if request.constraints is not None else ("y", "labels", "groups", "weights"),
-        "--beliefs": ("groups", "weights"),
-        "--images": ("weights",),
+        "--beliefs": ("groups", "weights", "ordered"),
+        "--images": ("weights", "ordered"),
     }
     for option in given:
         for name in unused[option]:

@@ -12,6 +12,7 @@ import scipy.sparse as sp
 
 from correspondence._util.arguments import take_rows
 from correspondence._util.labels import to_object_array
+from correspondence.app.analyze.inputs.orders import declare_orders, list_orders, order_labels, order_sides
 from correspondence.app.analyze.inputs.request import Data, Request, check_rows
 from correspondence.app.analyze.variables import (
     Variable,
@@ -77,6 +78,8 @@ def read_frame_pairs(request: Request) -> Data:
     rows = convert_columns(frame.filter(complete.tolist()), request)
     x, x_notes = make_variable("x", frame_values(rows.select(roles.x)), roles.x)
     y, y_notes = make_variable("y", frame_values(rows.select(roles.y)), roles.y)
+    x, y = (order_labels(variable, rows) for variable in (x, y))
+    ordered = list_orders(rows, request, [*x.columns, *y.columns])
     notes = (
         *file.list_notes([*roles.x, *roles.y, *request.other_columns]),
         *roles.notes,
@@ -88,7 +91,7 @@ def read_frame_pairs(request: Request) -> Data:
     if request.weights is not None:
         weights = convert_for_numpy(rows.select(request.weights))[:, 0]
         counted = count_weighted_pairs(request, x, y, weights, notes, n_missing)
-        return replace(counted, unused=roles.unused, readings=file.readings)
+        return replace(counted, unused=roles.unused, readings=file.readings, ordered=ordered)
     return Data(
         "pairs",
         x,
@@ -100,16 +103,18 @@ def read_frame_pairs(request: Request) -> Data:
         n_missing=n_missing,
         unused=roles.unused,
         readings=file.readings,
+        ordered=ordered,
     )
 
 
 def convert_columns(frame: nw.DataFrame, request: Request) -> nw.DataFrame:
-    """Convert columns to labels or to numbers, as --labels and --numbers say."""
+    """Convert columns to labels, to numbers or to labels in order, as --labels, --numbers and --ordered say."""
     text = next((name for name in request.numbers if not frame[name].dtype.is_numeric()), None)
     if text is not None:
         raise ValueError(f"--numbers: column {text!r} of {request.file} must hold numbers, but it holds texts.")
-    rows = as_label_texts(frame, request.labels)
-    return rows.with_columns(nw.col(name).cast(nw.Float64) for name in request.numbers)
+    rows = as_label_texts(frame, [name for name in request.labels if name not in request.ordered])
+    rows = rows.with_columns(nw.col(name).cast(nw.Float64) for name in request.numbers)
+    return declare_orders(rows, request)
 
 
 def describe_frame(request: Request) -> tuple[ColumnTable, list[str]]:
@@ -142,7 +147,9 @@ def count_weighted_pairs(
     if not weights.dtype.is_numeric():
         raise ValueError(f"--weights: column {request.weights!r} of {request.file} must hold numbers.")
     table = count_columns(x.values, y.values, weights.to_numpy())
+    levels = x.levels, y.levels
     x, y = labels_variable("x", table.rows, x.columns), labels_variable("y", table.columns, y.columns)
+    x, y = (replace(side, levels=own) for side, own in zip((x, y), levels, strict=True))
     return Data("counts", x, y, [], "row", table=table, notes=notes, n_missing=n_missing)
 
 
@@ -203,7 +210,8 @@ def read_frame_table(request: Request) -> Data:
     rows = to_object_array(names) if has_labels else _number_labels(len(frame))
     table = Table(convert_for_numpy(counts).to_numpy(), rows, to_object_array(counts.columns))
     data = make_table_data(table, request, name if has_labels else "")
-    return replace(data, notes=(*file.list_notes(), *note, *data.notes), readings=file.readings)
+    data = replace(data, notes=(*file.list_notes(), *note, *data.notes), readings=file.readings)
+    return order_sides(data, request)
 
 
 def find_row_names(frame: nw.DataFrame, request: Request) -> tuple[str, bool, list[str]]:
@@ -259,7 +267,7 @@ def read_array_table(request: Request) -> Data:
         else _number_labels(size)
         for axis, size in zip(("rows", "columns"), counts.shape, strict=True)
     )
-    return make_table_data(Table(counts, rows, columns), request, "")
+    return order_sides(make_table_data(Table(counts, rows, columns), request, ""), request)
 
 
 def find_only_array(arrays: dict[str, Any], request: Request, option: str) -> str:

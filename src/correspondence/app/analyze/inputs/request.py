@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -45,6 +45,7 @@ class Request:
     constraints: Path | None = None
     explained_by: Sequence[str] = ()
     smooth: bool = False
+    ordered: Mapping[str, Sequence[str] | None] = field(default_factory=dict)
 
     @property
     def readings(self) -> Readings:
@@ -58,7 +59,8 @@ class Request:
 
     def check_columns(self, columns: Sequence[str], path: Path) -> None:
         """Raise an error for a column that is asked for and not in the file."""
-        check_columns([*self.x, *self.y, *self.labels, *self.numbers, *self.other_columns], columns, path)
+        named = [*self.x, *self.y, *self.labels, *self.numbers, *self.other_columns, *self.ordered]
+        check_columns(named, columns, path)
         both = next((name for name in self.labels if name in self.numbers), None)
         if both is not None:
             raise ValueError(f"--labels and --numbers must name different columns, got {both!r} in both.")
@@ -111,6 +113,8 @@ class Data:
         The columns of the file that look like ids and are in neither variable.
     readings : Readings
         How texts with two readings were read, for other files that are to be read in the same way.
+    ordered : dict
+        The levels of the columns, or sides of a table, that are in order, lowest first.
     """
 
     form: str
@@ -125,6 +129,7 @@ class Data:
     size: int | None = None
     unused: tuple[ColumnFacts, ...] = ()
     readings: Readings = AS_SUGGESTED
+    ordered: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     @property
     def lines(self) -> list[str]:
