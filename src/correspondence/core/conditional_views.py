@@ -4,30 +4,27 @@ The features of both sides are regressed on the given variables. If x and y are 
 what is left have mean 0 in each pair, however much their spread depends on z. So chance is drawn by giving each pair,
 or each group of pairs, a random sign, and not by exchanging partners, which would need residuals of equal spread.
 
-A regression of leverage h leaves a share 1 - h of the variance of a row. So products of residuals of both sides have
-the share (1 - h_x) (1 - h_y) of the mean square, but their sum has the variance of 1 - max(h_x, h_y) of each row: what
-the smaller regression removes, the larger one removes from the other side as well. Signs of the size
-1 / sqrt(1 - min(h_x, h_y)) make up for the difference.
+A regression of leverage h leaves a share 1 - h of the variance of a row. Both sides have the same regression, so
+products of residuals have the share (1 - h)^2 of the mean square, but their sum has the variance of 1 - h of each row:
+what the regression removes from one side it removes from the other as well. Signs of the size 1 / sqrt(1 - h) make up
+for the difference.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
+from typing import Any, ClassVar
 
 import numpy as np
 
 from correspondence.core.dependence_views import (
-    HOPELESS_PVALUE,
     MAX_BLOCKS,
     MAX_FEATURES,
     MAX_MULTIPLICATIONS,
     MIN_EXCHANGES,
     MIN_PRODUCT_MEAN_SQUARE,
     FeatureView,
-    InTurn,
-    compare_in_turn,
     find_singular_value,
     view_whitened,
 )
@@ -40,11 +37,12 @@ from correspondence.core.splines import (
     compute_penalties,
     take_normal_scores,
 )
+from correspondence.results.component_tests import LEFT_OF_ALL_PAIRS
 
-__all__ = ["LeaveGiven", "Leftover", "ResidualView", "run_by_signs", "view_left_columns", "view_left_splines"]
+__all__ = ["LeaveGiven", "Leftover", "ResidualView", "view_left_columns", "view_left_splines"]
 
 MIN_SHARE_LEFT = 1e-6  # a feature of which the given variables leave a smaller share of the variance is one of theirs
-MAX_SHARED_LEVERAGE = 0.9  # larger leverages count as this
+MAX_LEVERAGE = 0.9  # larger leverages count as this
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,15 +85,24 @@ class LeaveGiven:
     regressor: object = None
     seed: int = 0
 
-    def __call__(self, F: np.ndarray) -> Leftover:
-        """Leave what the given variables do not say of some features."""
-        spread = F.std(axis=0)
+    def __call__(self, F: np.ndarray, G: np.ndarray) -> tuple[Leftover, Leftover]:
+        """Leave what the given variables do not say of features of x and of y.
+
+        Both are regressed on the same functions of z: what z says of x, the regression of y may need as well.
+        """
+        features = np.hstack([F, G])
+        spread = features.std(axis=0)
         # Of a row with a label of its own, the regression on all rows leaves 0, and one without the row all of it:
         # so what is tested is left by the regression on all rows. Regressors may follow noise and are cross-fitted.
         groups = None if self.regressor is None else self.groups
-        fit = GivenRegression.fit(F, self.given, groups, self.regressor, self.seed, is_rough=True)
+        fit = GivenRegression.fit(features, self.given, groups, self.regressor, self.seed, is_rough=True)
         kept = fit.own_residuals.var(axis=0) > MIN_SHARE_LEFT * spread**2
-        return Leftover(fit.own_residuals[:, kept], fit.leverages[:, 0], kept)
+        width = F.shape[1]
+        x, y = (
+            Leftover(fit.own_residuals[:, side][:, kept[side]], fit.leverages[:, 0], kept[side])
+            for side in (slice(None, width), slice(width, None))
+        )
+        return x, y
 
     @property
     def blocks(self) -> np.ndarray:
@@ -122,9 +129,17 @@ class ResidualView(FeatureView):
 
     blocks: np.ndarray
     sizes: np.ndarray
+    kind: ClassVar[str] = LEFT_OF_ALL_PAIRS
 
     def take_rows(self, rows: np.ndarray) -> ResidualView:  # noqa: D102
         return replace(self, x=self.x[rows], y=self.y[rows], blocks=self.blocks[rows], sizes=self.sizes[rows])
+
+    @classmethod
+    def plan_chance(cls, views: Sequence[Any], n_draws: int, seed: int) -> tuple[int, Callable[[], np.ndarray]]:
+        """Say how often chance can be drawn, and how: by the same random signs of the pairs in all views."""
+        cost = max(view.x.shape[1] * view.y.shape[1] * (int(view.blocks.max()) + 1) for view in views)
+        n_draws = max(min(n_draws, MIN_EXCHANGES), min(n_draws, int(MAX_MULTIPLICATIONS / cost)))
+        return n_draws, lambda: np.hstack([view.flip_signs(n_draws, seed) for view in views])
 
     def flip_signs(self, n_draws: int, seed: int) -> np.ndarray:
         """Compute statistics of the first component for the pairs, and below for products with random signs."""
@@ -161,9 +176,9 @@ def view_left_columns(F: np.ndarray, G: np.ndarray, leave: LeaveGiven) -> Residu
     leave : LeaveGiven
         Regressions on the given variables.
     """
-    f, g = leave(F), leave(G)
+    f, g = leave(F, G)
     view = view_whitened(f.values, g.values)
-    return None if view is None else _add_signs(view, f, g, leave)
+    return None if view is None else _add_signs(view, f.leverages, leave)
 
 
 def view_left_splines(
@@ -186,7 +201,7 @@ def view_left_splines(
     x, y = take_normal_scores(x, is_number_x), take_normal_scores(y, is_number_y)
     bases = SplineBasis.for_columns(x, is_number_x, n_knots), SplineBasis.for_columns(y, is_number_y, n_knots)
     penalties = compute_penalties(AdditiveSums.from_batches([(x, y)], *bases), *bases)
-    left = [leave(basis(basis.temper_extremes(Z))) for basis, Z in zip(bases, (x, y), strict=True)]
+    left = leave(*(basis(basis.temper_extremes(Z)) for basis, Z in zip(bases, (x, y), strict=True)))
     sides, roughness = [], []
     for part, penalty in zip(left, penalties, strict=True):
         if not part.kept.any():
@@ -197,35 +212,9 @@ def view_left_splines(
         sides.append(R @ directions[:, smoothest])
         roughness.append(rough[smoothest])
     scales = [tuple(1 / np.sqrt(1 + strength * rough) for rough in roughness) for strength in VIEW_SMOOTHING]
-    return _add_signs(FeatureView(sides[0], sides[1], [(a, b) for a, b in scales]), left[0], left[1], leave)
+    return _add_signs(FeatureView(sides[0], sides[1], [(a, b) for a, b in scales]), left[0].leverages, leave)
 
 
-def _add_signs(view: FeatureView, f: Leftover, g: Leftover, leave: LeaveGiven) -> ResidualView:
-    shared = np.minimum(np.minimum(f.leverages, g.leverages), MAX_SHARED_LEVERAGE)
-    return ResidualView(view.x, view.y, view.scales, leave.blocks, 1 / np.sqrt(1 - shared))
-
-
-def run_by_signs(
-    views: Sequence[ResidualView], d: int, n_draws: int, seed: int, stop_above: float = HOPELESS_PVALUE
-) -> InTurn:
-    """Test d components one after the other, until one is not more than chance.
-
-    Parameters
-    ----------
-    views : sequence of ResidualView
-        Look for dependence in these views; all have the same blocks.
-    d, n_draws, seed, stop_above
-        These are parameters of `run_in_turn`.
-
-    Examples
-    --------
-    >>> rng = np.random.default_rng(0)
-    >>> z = rng.normal(size=(300, 1)); x, y = z + rng.normal(size=(300, 2, 1)).transpose(1, 0, 2)
-    >>> leave = LeaveGiven(Given.read(z))
-    >>> [bool(run_by_signs([view_left_columns(x, b, leave)], 1, 199, 0).pvalues[0] <= 0.05) for b in (y, x + y)]
-    [False, True]
-    """
-    cost = max(view.x.shape[1] * view.y.shape[1] * (int(view.blocks.max()) + 1) for view in views)
-    n_draws = max(min(n_draws, MIN_EXCHANGES), min(n_draws, int(MAX_MULTIPLICATIONS / cost)))
-    flips: list[Callable[[], np.ndarray]] = [partial(view.flip_signs, n_draws, seed) for view in views]
-    return compare_in_turn(views, d, n_draws, seed, lambda: np.hstack([flip() for flip in flips]), stop_above)
+def _add_signs(view: FeatureView, leverages: np.ndarray, leave: LeaveGiven) -> ResidualView:
+    sizes = 1 / np.sqrt(1 - np.minimum(leverages, MAX_LEVERAGE))
+    return ResidualView(view.x, view.y, view.scales, leave.blocks, sizes)

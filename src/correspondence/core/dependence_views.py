@@ -13,18 +13,19 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy.stats import gamma
 
 from correspondence._util.threads import limit_blas_threads
+from correspondence.results.component_tests import ALL_PAIRS
 
 __all__ = [
     "FeatureView",
     "InTurn",
     "LabelView",
     "View",
-    "compare_in_turn",
     "find_singular_value",
     "run_in_turn",
     "view_labels",
@@ -51,6 +52,7 @@ class View(ABC):
     """One way to look for dependence between two variables."""
 
     n: int
+    kind: ClassVar[str] = ALL_PAIRS
 
     @property
     @abstractmethod
@@ -70,6 +72,40 @@ class View(ABC):
         orders : ndarray of shape (draws, n)
             Each row is one order of the partners.
         """
+
+    @classmethod
+    def plan_chance(cls, views: Sequence[Any], n_draws: int, seed: int) -> tuple[int, Callable[[], np.ndarray]]:
+        """Say how often chance can be drawn, and how: here by the same exchanges of partners in all views.
+
+        Parameters
+        ----------
+        views : sequence of View
+            Views of the same pairs, and of this class.
+        n_draws : int
+            Draw this many times, or fewer if the pairs are many.
+        seed : int
+            The draws depend on this seed.
+
+        Returns
+        -------
+        int
+            The number of draws.
+        callable
+            It computes statistics of the first component in all views for the pairs, and below for each draw.
+        """
+        rng = np.random.default_rng([seed, 7])
+        n_draws, rows = limit_work(views, n_draws, rng)
+
+        def draw() -> np.ndarray:
+            exchanged = views if rows is None else [view.take_rows(rows) for view in views]
+            orders = np.empty(
+                (n_draws, exchanged[0].n), dtype=np.int32
+            )  # hundreds of orders of 200,000 pairs fill memory
+            for order in orders:
+                order[:] = rng.permutation(len(order))
+            return np.hstack([view.exchange_partners(orders) for view in exchanged])
+
+        return n_draws, draw
 
     @abstractmethod
     def draw_noise(self, k: int, n_draws: int, seed: int) -> np.ndarray:
@@ -366,29 +402,7 @@ def run_in_turn(
     >>> run_in_turn([view_whitened(X, Y)], 2, 199, 0).pvalues <= 0.05
     array([ True, False])
     """
-    rng = np.random.default_rng([seed, 7])
-    n_draws, rows = limit_work(views, n_draws, rng)
-    exchanged = views if rows is None else [view.take_rows(rows) for view in views]
-    orders = np.empty((n_draws, exchanged[0].n), dtype=np.int32)  # hundreds of orders of 200,000 pairs fill memory
-    for order in orders:
-        order[:] = rng.permutation(len(order))
-
-    def draw_first() -> np.ndarray:
-        return np.hstack([view.exchange_partners(orders) for view in exchanged])
-
-    return compare_in_turn(views, d, n_draws, seed, draw_first, stop_above, start)
-
-
-def compare_in_turn(
-    views: Sequence[View],
-    d: int,
-    n_draws: int,
-    seed: int,
-    draw_first: Callable[[], np.ndarray],
-    stop_above: float,
-    start: int = 0,
-) -> InTurn:
-    """Compare components with chance one after the other; `draw_first` computes the statistics of the first one."""
+    n_draws, draw_first = type(views[0]).plan_chance(views, n_draws, seed)
     pvalues, observed, null = np.ones(d), np.zeros(d), np.zeros((n_draws, d))
     pvalues[:start] = 0.0
     for k in range(start, d):

@@ -101,8 +101,16 @@ class Estimator(TransformerMixin, BaseEstimator, ABC):
         wanted = getattr(self, "_sklearn_output_config", {}).get("transform", get_config()["transform_output"])
         return G if wanted == "default" else _make_frame(G, wanted, getattr(strip_given(Y), "index", None))
 
-    def _make_test_views(self, X: Any, Y: Any) -> list[View]:
-        """Return views of pairs in which components can be tested without holding pairs out, if there are any."""
+    def _make_test_views(self, X: Any, Y: Any, groups: np.ndarray | None = None) -> list[View]:
+        """Return views of pairs in which components can be tested without holding pairs out, if there are any.
+
+        Parameters
+        ----------
+        X, Y : array-like, frame, ...
+            The pairs, with or without given variables beside them.
+        groups : ndarray of shape (n,), optional
+            Pairs of the same group belong together. Only tests of what given variables leave can take any.
+        """
         return []
 
     def _evaluate_f(self, X: Any) -> np.ndarray:

@@ -5,13 +5,15 @@ from __future__ import annotations
 import warnings
 from typing import Any
 
+import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from correspondence._util.user_warnings import UncertainInterval
+from correspondence.core.conditional_views import LeaveGiven
 from correspondence.core.estimator import PairsEstimator, treat_missing
 from correspondence.core.given import Given
 from correspondence.core.left_features import Conditions
-from correspondence.data.beside_given import match_given, put_beside_given
+from correspondence.data.beside_given import BesideGiven, match_given, put_beside_given
 from correspondence.data.pairs.pairs import Memory, Pairs
 from correspondence.data.splits import encode_groups
 from correspondence.results.evidence import HeldOut
@@ -35,6 +37,10 @@ class GivenEstimator(PairsEstimator):
         n = self._check_pairs(X.values, Y.values)
         together = None if groups is None else encode_groups(groups, n, "groups")
         return Memory(X.values, Y.values, n), Conditions(Given.read(X.given), together, self.given_regressor)
+
+    def _leave_given(self, X: BesideGiven, groups: np.ndarray | None) -> LeaveGiven:
+        """Return the regressions by which a test leaves the given variables out of features."""
+        return LeaveGiven(Given.read(X.given), groups, self.given_regressor)
 
     def transform(self, X: Any, Y: Any = None, *, given: Any = None) -> Any:
         """Evaluate f at X, and g at Y if it is given.

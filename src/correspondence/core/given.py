@@ -11,6 +11,7 @@ from sklearn.base import clone, is_classifier
 from sklearn.multioutput import MultiOutputRegressor
 from sklearn.utils import get_tags
 
+from correspondence._util.arguments import count_observations
 from correspondence._util.files import State, strip_prefix
 from correspondence._util.text import short_repr
 from correspondence.core.feature_maps import to_dense
@@ -22,6 +23,7 @@ __all__ = ["Given", "GivenEncoder", "GivenRegression", "check_regressor"]
 
 N_FOLDS_OF_GIVEN = 5  # with groups, and with regressors
 MAX_GIVEN_COLUMNS = 1000  # encoded columns of z
+ROWS_PER_PRODUCT = 20
 MAX_CURVED_CORRELATION = 1 - 1e-6  # beyond it, the column on its own scale adds nothing to the encoded one
 
 
@@ -34,9 +36,10 @@ def check_regressor(model: Any, name: str) -> None:
 
 @dataclass(frozen=True, eq=False)
 class GivenEncoder:
-    """Encoder of z: robust coordinates for smooth functions, indicators, and numbers on their own scale.
+    """Encoder of z: robust coordinates for smooth functions, indicators, numbers on their own scale, and products.
 
-    The last are for numbers whose extremes the robust coordinates draw in: a straight line there is none here.
+    Numbers on their own scale are for those whose extremes the robust coordinates draw in: a straight line there is
+    none here. Products of two variables are for effects of one that depend on the other, if rows are enough for them.
 
     Attributes
     ----------
@@ -46,11 +49,14 @@ class GivenEncoder:
         The encoder that `CCA` uses; None if it adds nothing.
     kept : ndarray of int
         These columns of `straight` are added.
+    products : ndarray of int of shape (k, 2)
+        The products of these pairs of encoded columns are added.
     """
 
     columns: Columns
     straight: Columns | None = None
     kept: np.ndarray = field(default_factory=lambda: np.empty(0, dtype=np.int64))
+    products: np.ndarray = field(default_factory=lambda: np.empty((0, 2), dtype=np.int64))
 
     @classmethod
     def fit(cls, values: Any, name: str = "given") -> GivenEncoder:
@@ -70,23 +76,29 @@ class GivenEncoder:
             raise ValueError(
                 f"{name} must have at most {MAX_GIVEN_COLUMNS} columns, with one for each label, got {columns.width}."
             )
+        products = list_products(columns, count_observations(values, name) // ROWS_PER_PRODUCT)
         if not columns.coordinates.any():
-            return cls(columns)
+            return cls(columns, products=products)
         with warnings.catch_warnings(action="ignore"):  # those of the first encoder are enough
             straight = Columns.fit(values, name, linear=True)
         curved, lines = (to_dense(encoder(values, name)) for encoder in (columns, straight))
         kept = [j for j in np.flatnonzero(straight.coordinates) if not _is_among(lines[:, j], curved)]
-        return cls(columns, straight, np.array(kept)) if kept else cls(columns)
+        return cls(columns, straight, np.array(kept), products) if kept else cls(columns, products=products)
 
     @property
     def is_number(self) -> np.ndarray:
         """Which columns of the rows are numbers that functions may bend."""
-        return np.append(self.columns.coordinates, np.zeros(len(self.kept), dtype=bool))
+        return np.append(self.columns.coordinates, np.zeros(len(self.kept) + len(self.products), dtype=bool))
 
     def __call__(self, values: Any, name: str = "given") -> np.ndarray:
         """Encode values as rows of numbers; errors call them `name`."""
         rows = to_dense(self.columns(values, name))
-        return rows if self.straight is None else np.hstack([rows, to_dense(self.straight(values, name))[:, self.kept]])
+        parts = [rows]
+        if self.straight is not None:
+            parts.append(to_dense(self.straight(values, name))[:, self.kept])
+        if len(self.products):
+            parts.append(rows[:, self.products[:, 0]] * rows[:, self.products[:, 1]])
+        return np.hstack(parts)
 
     def accept_unknown(self) -> GivenEncoder:
         """Return an encoder that encodes a label that was not in the fit as the mean of those that were."""
@@ -96,15 +108,40 @@ class GivenEncoder:
     def state(self) -> State:
         """Return the description from which `from_state` makes the same encoder."""
         straight = self.straight and self.straight.state().description
-        description = {"columns": self.columns.state().description, "straight": straight, "kept": self.kept.tolist()}
-        return State(description, {})
+        added = {"kept": self.kept.tolist(), "products": self.products.tolist()}
+        return State({"columns": self.columns.state().description, "straight": straight} | added, {})
 
     @classmethod
     def from_state(cls, description: dict[str, Any], arrays: dict[str, np.ndarray]) -> GivenEncoder:
         """Put together what `state` took apart."""
         straight = description["straight"] and Columns.from_state(description["straight"], {})
-        kept = np.array(description["kept"], dtype=np.int64)
-        return cls(Columns.from_state(description["columns"], {}), straight, kept)
+        kept, products = (np.array(description[key], dtype=np.int64) for key in ("kept", "products"))
+        return cls(Columns.from_state(description["columns"], {}), straight, kept, products.reshape(-1, 2))
+
+
+def list_products(columns: Columns, most: int) -> np.ndarray:
+    """List the pairs of encoded columns of different variables whose products are features of z, of shape (k, 2).
+
+    Products of two numbers come first, then those of a number and a label, and of two labels: each kind as a whole, for
+    without some of them the regression would depend on the order of the columns.
+
+    Parameters
+    ----------
+    columns : Columns
+        The encoder.
+    most : int
+        List at most this many.
+    """
+    variable = np.repeat(np.arange(len(columns.columns)), [column.width for column in columns.columns.values()])
+    i, j = np.triu_indices(columns.width, k=1)
+    i, j = (side[variable[i] != variable[j]] for side in (i, j))
+    n_numbers = columns.coordinates[i].astype(int) + columns.coordinates[j]
+    kept = np.zeros(len(i), dtype=bool)
+    for kind in (2, 1, 0):
+        if kept.sum() + (n_numbers == kind).sum() > most:
+            break
+        kept |= n_numbers == kind
+    return np.column_stack([i[kept], j[kept]])
 
 
 def _is_among(z: np.ndarray, columns: np.ndarray) -> bool:

@@ -37,12 +37,16 @@ RIDGE_ROWS = 0.1  # rows of an indicator or a linear column that count as having
 MAX_INDICES = 2
 MAX_LEVERAGE = 1 - 1e-6
 ROUGHER_BY = 4.0  # the roughest functions whose score is within this, divided by n, of the best: bias costs more
+MIN_STANDARD_ERRORS_BETTER = 2.0  # by which indices must be better on held-out rows: they cost much where they are not
 FEATURE_TOLERANCE = 1e-9  # combinations of functions with a smaller share of the largest variance are rounding
 
 
 @dataclass(frozen=True, eq=False)
 class SplineRegression:
     """Expectations given z: centre + (basis(z) - mean) @ weights.
+
+    With indices, the expectations of a row beyond all others are those at the nearest values in the fit, and go on from
+    there as the sums of functions of z alone do: a function of a function says anything out there.
 
     Attributes
     ----------
@@ -52,34 +56,47 @@ class SplineRegression:
         The means of what is expected.
     indices : AdditiveFunctions or None
         Sums of smooth functions of z whose values are further columns of z.
+    sums : AdditiveFunctions or None
+        Sums of smooth functions of z alone, where there are indices.
+    row_range : ndarray of shape (2, q) or None
+        The smallest and the largest value of each column of z in the fit, where there are indices.
     """
 
     functions: AdditiveFunctions
     centre: np.ndarray
     indices: AdditiveFunctions | None = None
+    sums: AdditiveFunctions | None = None
+    row_range: np.ndarray | None = None
 
     def __call__(self, rows: np.ndarray) -> np.ndarray:
         """Expect values, of shape (n, p), given encoded rows of z."""
-        if self.indices is not None:
-            rows = np.hstack([rows, self.indices(rows)])
-        return self.centre + self.functions(rows)
+        if self.indices is None or self.sums is None or self.row_range is None:
+            return self.centre + self.functions(rows)
+        inside = np.clip(rows, *self.row_range)
+        expected = self.functions(np.hstack([inside, self.indices(inside)]))
+        return self.centre + expected + self.sums(rows) - self.sums(inside)
 
     def combine_functions(self, weights: np.ndarray, shift: np.ndarray) -> SplineRegression:
         """Return the regression of linear combinations of what is expected; `shift` is added to them."""
-        functions = replace(self.functions, weights=self.functions.weights @ weights)
-        return replace(self, functions=functions, centre=self.centre @ weights + shift)
+        functions, sums = (own and replace(own, weights=own.weights @ weights) for own in (self.functions, self.sums))
+        return replace(self, functions=functions, sums=sums, centre=self.centre @ weights + shift)
 
     def state(self) -> State:
         """Return the arrays from which `from_state` makes the same regression, and an empty description."""
         arrays = self.functions.state().arrays | {"centre": self.centre}
-        return State({}, arrays if self.indices is None else arrays | self.indices.state().prefix_arrays("indices."))
+        if self.indices is not None and self.sums is not None and self.row_range is not None:
+            arrays |= self.indices.state().prefix_arrays("indices.") | self.sums.state().prefix_arrays("sums.")
+            arrays["row_range"] = self.row_range
+        return State({}, arrays)
 
     @classmethod
     def from_state(cls, description: dict[str, Any], arrays: dict[str, np.ndarray]) -> SplineRegression:
         """Put together what `state` took apart."""
-        indices = strip_prefix(arrays, "indices.")
         functions = AdditiveFunctions.from_state({}, arrays)
-        return cls(functions, arrays["centre"], AdditiveFunctions.from_state({}, indices) if indices else None)
+        if "row_range" not in arrays:
+            return cls(functions, arrays["centre"])
+        indices, sums = (AdditiveFunctions.from_state({}, strip_prefix(arrays, part)) for part in ("indices.", "sums."))
+        return cls(functions, arrays["centre"], indices, sums, arrays["row_range"])
 
 
 @dataclass(frozen=True, eq=False)
@@ -153,9 +170,22 @@ def regress_on_splines(
     indices = (F - first.residuals.own - F.mean(axis=0)) @ A
     both = np.hstack([rows, indices]), np.append(is_number, np.ones(A.shape[1], dtype=bool))
     second = _fit_splines(F, SplineFeatures.from_rows(*both, reach_extremes=features.reach_extremes), folds, is_rough)
+    if not is_rough and not _is_clearly_better(first.residuals.held_out, second.residuals.held_out):
+        return first.residuals
     own = first.residuals.regression.functions
-    regression = replace(second.residuals.regression, indices=replace(own, weights=own.weights @ A))
+    regression = replace(
+        second.residuals.regression,
+        indices=replace(own, weights=own.weights @ A),
+        sums=own,
+        row_range=np.array([rows.min(axis=0), rows.max(axis=0)]),
+    )
     return replace(second.residuals, regression=regression)
+
+
+def _is_clearly_better(first: np.ndarray, second: np.ndarray) -> bool:
+    """Tell whether the second regression leaves clearly less of rows that were not used in the fit."""
+    gain = (first**2 - second**2).sum(axis=1)
+    return bool(gain.mean() > MIN_STANDARD_ERRORS_BETTER * gain.std() / np.sqrt(len(gain)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -341,8 +371,8 @@ class _Smoother:
         return self.V @ ((self.Q.T @ F / len(F)) / (1 + self.rough * strength)[:, None])
 
     def compute_leverages(self, strength: float) -> np.ndarray:
-        """Compute the leverage of each row."""
-        return (1 + self.Q**2 @ (1 / (1 + self.rough * strength))) / len(self.Q)
+        """Compute the leverage of each row; rounding may make that of a row on its own larger than 1."""
+        return np.minimum((1 + self.Q**2 @ (1 / (1 + self.rough * strength))) / len(self.Q), 1.0)
 
 
 def count_clear(s: np.ndarray, shape: tuple[int, ...], n: int) -> int:

@@ -11,7 +11,7 @@ import numpy as np
 from correspondence._util.arguments import check_index, count_observations, take_rows
 from correspondence.data.table import to_frame
 
-__all__ = ["BesideGiven", "has_given", "list_parts", "match_given", "put_beside_given", "strip_given"]
+__all__ = ["BesideGiven", "has_given", "list_parts", "match_given", "put_beside_given", "separate_given", "strip_given"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,6 +103,11 @@ def match_given(X: Any, Y: Any, given: Any, *, is_needed: bool) -> tuple[Any, An
 def strip_given(values: Any) -> Any:
     """Return the values alone, if they are beside given variables."""
     return values.values if isinstance(values, BesideGiven) else values
+
+
+def separate_given(X: Any, Y: Any) -> tuple[Any, Any, Any]:
+    """Return the values of both variables, and the given variables beside them, None if there are none."""
+    return strip_given(X), strip_given(Y), X.given if isinstance(X, BesideGiven) else None
 
 
 def list_parts(values: Any, name: str) -> list[tuple[Any, str]]:

@@ -14,6 +14,7 @@ from correspondence._util.arguments import count_observations
 from correspondence._util.constraints import SEED, Constraints, Whole, check_parameters
 from correspondence._util.text import short_repr
 from correspondence.core.collinearity import describe_columns, resolve_collinearity
+from correspondence.core.conditional_views import view_left_columns, view_left_splines
 from correspondence.core.decomposition import Decomposition
 from correspondence.core.dependence_views import View, view_whitened
 from correspondence.core.estimator import MISSING_POLICIES, treat_missing
@@ -33,7 +34,7 @@ from correspondence.core.splines import (
     solve_additive,
     view_additive,
 )
-from correspondence.data.beside_given import has_given
+from correspondence.data.beside_given import has_given, strip_given
 from correspondence.data.column_summary import Survey
 from correspondence.data.encoders.choosing import encoders_for, survey_pairs
 from correspondence.data.encoders.columns import MAX_DENSE_COLUMNS, Columns, copy_for_expectations
@@ -225,7 +226,7 @@ class ACE(GivenEstimator):
         _, encoders = survey_tables(pairs)
         rows = pairs.through(*(Encoded(*side) for side in zip("XY", encoders, strict=True)))
         x, y = (
-            LeftColumns.from_rows(*side, conditions, self._given_knots)
+            LeftColumns.from_rows(*side, conditions, self._wanted_knots)
             for side in zip("XY", encoders, (rows.x, rows.y), strict=True)
         )
         (x_basis, y_basis), sums = sum_splines(pairs, encoders, rows, (x.basis, y.basis), conditions.groups)
@@ -256,21 +257,29 @@ class ACE(GivenEstimator):
     def _smoothing_strengths(self) -> Sequence[float] | np.ndarray:
         return list_strengths(self.smoothing, "smoothing", SMOOTHING_STRENGTHS)
 
-    def _make_test_views(self, X: Any, Y: Any) -> list[View]:
-        has_order = declares_column_order(self.ordered, X, Y)
+    def _make_test_views(self, X: Any, Y: Any, groups: np.ndarray | None = None) -> list[View]:
+        is_left = has_given(X)
+        has_order = not is_left and declares_column_order(self.ordered, X, Y)
         if self.x_regressor is not None or self.y_regressor is not None or has_order:
             return []
-        _, encoders = survey_tables(Memory(X, Y, count_observations(X, "X")))
-        x, y = (to_dense(encoder(values, name)) for encoder, values, name in zip(encoders, (X, Y), "XY", strict=True))
-        additive = view_additive(x, y, encoders[0].coordinates, encoders[1].coordinates, self._given_knots)
-        return [view for view in (view_whitened(x, y), additive) if view is not None]
+        values = strip_given(X), strip_given(Y)
+        _, encoders = survey_tables(Memory(*values, count_observations(X, "X")))
+        x, y = (to_dense(encoder(side, name)) for encoder, side, name in zip(encoders, values, "XY", strict=True))
+        are_numbers = encoders[0].coordinates, encoders[1].coordinates
+        views: list[View | None]
+        if is_left:
+            leave = self._leave_given(X, groups)
+            views = [view_left_columns(x, y, leave), view_left_splines(x, y, *are_numbers, leave, self._wanted_knots)]
+        else:
+            views = [view_whitened(x, y), view_additive(x, y, *are_numbers, self._wanted_knots)]
+        return [view for view in views if view is not None]
 
     def _make_spline_basis(self, encoder: Columns, survey: Survey, name: str) -> SplineBasis:
         rows = to_dense(encoder.of_columns(survey.rows, name))
-        return SplineBasis.for_columns(rows, encoder.coordinates, self._given_knots)
+        return SplineBasis.for_columns(rows, encoder.coordinates, self._wanted_knots)
 
     @property
-    def _given_knots(self) -> int | None:
+    def _wanted_knots(self) -> int | None:
         return None if isinstance(self.n_knots, str) else self.n_knots
 
     def __sklearn_tags__(self) -> Any:

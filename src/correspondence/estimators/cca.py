@@ -14,6 +14,7 @@ import scipy.sparse as sp
 from correspondence._util.arguments import count_observations
 from correspondence._util.constraints import Constraints, Whole, check_parameters
 from correspondence.core.collinearity import Basis, Described, Resolved, describe_columns, resolve_collinearity
+from correspondence.core.conditional_views import view_left_columns
 from correspondence.core.decomposition import Decomposition
 from correspondence.core.dependence_views import View, view_whitened
 from correspondence.core.estimator import MISSING_POLICIES, PairsEstimator, treat_missing
@@ -32,7 +33,7 @@ from correspondence.core.regularised import (
 )
 from correspondence.core.scoring import score_moments
 from correspondence.core.sparse_basis import find_sparse_basis, weigh_columns, weigh_words
-from correspondence.data.beside_given import has_given
+from correspondence.data.beside_given import has_given, strip_given
 from correspondence.data.encoders.choosing import encoders_for
 from correspondence.data.encoders.columns import copy_for_expectations
 from correspondence.data.pairs.pairs import Memory, Parts
@@ -93,7 +94,7 @@ class PenalisedEstimator(PairsEstimator):
     ) -> tuple[Decomposition, np.ndarray]:
         """Decomposition, and the strength of the penalty of each component."""
 
-    def _make_test_views(self, X: Any, Y: Any) -> list[View]:
+    def _make_test_views(self, X: Any, Y: Any, groups: np.ndarray | None = None) -> list[View]:
         x, y = self._make_feature_maps(Memory(X, Y, count_observations(X, "X")))
         view = view_whitened(x(X), y(Y), by_variance=self._is_penalised_by_variance)
         return [] if view is None else [view]
@@ -268,14 +269,18 @@ class CCA(GivenEstimator, PenalisedEstimator):
         fit = fit_penalised(folds, (x.T @ x, y.T @ y), self.n_components, ridge, is_rich=True)
         return ((fit.A, fit.B) if fit.strength.any() else None), fit.strength
 
-    def _make_test_views(self, X: Any, Y: Any) -> list[View]:
-        pairs = Memory(X, Y, count_observations(X, "X"))
+    def _make_test_views(self, X: Any, Y: Any, groups: np.ndarray | None = None) -> list[View]:
+        pairs = Memory(strip_given(X), strip_given(Y), count_observations(X, "X"))
         x, y = self._make_feature_maps(pairs)
         rows = pairs.through(x.map_rows_sparsely, y.map_rows_sparsely)
         is_sparse = sp.issparse(rows.x) or sp.issparse(rows.y)
         known = describe_columns("X", x.encoder, pairs), describe_columns("Y", y.encoder, pairs)
         F, G = (find_basis(F, k)(F) if sp.issparse(F) else F for F, k in zip((rows.x, rows.y), known, strict=True))
-        view = view_whitened(F, G, by_variance=is_sparse)
+        view = (
+            view_left_columns(F, G, self._leave_given(X, groups))
+            if has_given(X)
+            else view_whitened(F, G, by_variance=is_sparse)
+        )
         return [] if view is None else [view]
 
     def _resolve_columns(

@@ -9,7 +9,10 @@ import numpy as np
 from correspondence._util.arguments import check_whole, read_only
 from correspondence.results.evidence import Evidence, find_points
 
-__all__ = ["LatentDimension", "PermutationTest", "PicIntervals"]
+__all__ = ["ALL_PAIRS", "LEFT_OF_ALL_PAIRS", "LatentDimension", "PermutationTest", "PicIntervals"]
+
+ALL_PAIRS = "all pairs"
+LEFT_OF_ALL_PAIRS = "what is left of all pairs"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -32,9 +35,10 @@ class PermutationTest:
         variables without these components.
     n_permutations : int
         Number of permutations drawn.
-    kind : {"all pairs", "held-out pairs", "refitted", "all rows"}
-        Kind of the test. "all rows" is that of many columns, whose statistics are eigenvalues divided by the number of
-        columns, that is inertias.
+    kind : {"all pairs", "what is left of all pairs", "held-out pairs", "refitted", "all rows"}
+        Kind of the test. "what is left of all pairs" is that of pairs with given variables, whose chance is drawn by
+        random signs instead of permutations; "all rows" is that of many columns, whose statistics are eigenvalues
+        divided by the number of columns, that is inertias.
 
     Examples
     --------
@@ -88,14 +92,15 @@ class PermutationTest:
 
     def __repr__(self) -> str:
         figure = "held out" if self.kind == "held-out pairs" else "training"
-        lines = [
-            f"PermutationTest on {self.kind}, {self.n_permutations} permutations"
-            if self.kind != "refitted"
-            else f"PermutationTest of training correlations, refitted {self.n_permutations} times",
-            f"  component  {figure:>11}  p-value",
-        ]
+        lines = [f"PermutationTest {self._describe_kind()}", f"  component  {figure:>11}  p-value"]
         rows = zip(self.correlations, self.pvalues, strict=True)
         return "\n".join(lines + [f"  {i:>9}  {r:>11.4f}  {p:>7.4f}" for i, (r, p) in enumerate(rows, 1)])
+
+    def _describe_kind(self) -> str:
+        if self.kind == "refitted":
+            return f"of training correlations, refitted {self.n_permutations} times"
+        how = "random signs" if self.kind == LEFT_OF_ALL_PAIRS else "permutations"
+        return f"on {self.kind}, {self.n_permutations} {how}"
 
 
 @dataclass(frozen=True, eq=False, repr=False)

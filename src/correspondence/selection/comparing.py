@@ -15,13 +15,18 @@ from correspondence._util.progress import ProgressArgument, StageLine, open_stag
 from correspondence._util.text import short_repr
 from correspondence._util.user_warnings import LeftOut
 from correspondence.core.estimator import check_missing_policy, treat_missing
-from correspondence.data.beside_given import has_given, put_beside_given, strip_given
+from correspondence.data.beside_given import put_beside_given, separate_given
 from correspondence.data.copies import DUPLICATES, is_duplicates, resolve_groups
 from correspondence.data.counting import list_counted_pairs
 from correspondence.data.splits import Split, make_splits
 from correspondence.results.comparison import Comparison
 from correspondence.results.evidence import CrossFit
-from correspondence.selection.method_registry import PairsProfile, list_sensible_methods, make_estimator
+from correspondence.selection.method_registry import (
+    PairsProfile,
+    list_methods_given,
+    list_sensible_methods,
+    make_estimator,
+)
 from correspondence.selection.preparing import check_min_count, merge_rare_labels
 from correspondence.selection.race import Contest, choose_folds
 from correspondence.selection.time_budget import (
@@ -34,8 +39,6 @@ from correspondence.validation.crossfit import crossfit
 from correspondence.validation.fitting import check_in_memory
 
 __all__ = ["compare"]
-
-METHODS_GIVEN = ["cca", "ace"]  # those that take given variables
 
 
 def compare(
@@ -123,7 +126,7 @@ def compare(
         X, Y = list_counted_pairs(X, groups)
     check_missing_policy(missing)
     X, Y, groups = treat_missing(missing, *put_beside_given(X, Y, given), groups)
-    X, Y, given = strip_given(X), strip_given(Y), X.given if has_given(X) else None
+    X, Y, given = separate_given(X, Y)
     pairs = PairsProfile.from_data(X, Y)
     if methods is None:
         pairs.check_labels_repeat()
@@ -131,12 +134,12 @@ def compare(
     check_whole(random_state, "random_state", 0, 2**32 - 1)
     together, notes = _find_groups(groups, cv, *put_beside_given(X, Y, given))
     options: dict[str, Any] = {"groups": together, "n_jobs": n_jobs, "progress": progress}
-    contest = Contest(X, Y, pairs, random_state=random_state, budget=budget, **options)
+    contest = Contest(X, Y, pairs, given=given, random_state=random_state, budget=budget, **options)
     prepared = merge_rare_labels(contest, check_min_count(min_count))
     if prepared.merges:
         X, Y = prepared.merge_pairs(X, Y)
         pairs, notes = PairsProfile.from_data(X, Y), (*notes, *prepared.notes)
-    names = METHODS_GIVEN if methods is None and given is not None else methods
+    names = list_methods_given(pairs) if methods is None and given is not None else methods
     chosen = choose_estimators(names, pairs, n_components, random_state)
     folds = choose_folds(pairs, together, random_state) if cv is None else cv
     parts = make_splits(folds, pairs.n, labels=find_labels(Y), groups=together, random_state=random_state)

@@ -5,42 +5,34 @@ from __future__ import annotations
 import sys
 import warnings
 from collections.abc import Collection
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
-import numpy as np
-
 from correspondence._util.arguments import check_whole, find_user_stacklevel
-from correspondence._util.progress import StageLine, open_stages
-from correspondence._util.text import short_repr
+from correspondence._util.progress import open_stages
+from correspondence._util.text import list_names, short_repr
 from correspondence._util.user_warnings import CorrespondenceWarning, LeftOut, NothingFound
 from correspondence.core.decomposition import Decomposition
 from correspondence.core.estimator import check_missing_policy, treat_missing
-from correspondence.data.copies import DUPLICATES, Copies, is_duplicates, resolve_groups, take_firsts
+from correspondence.core.given import Given
+from correspondence.data.beside_given import put_beside_given, separate_given
+from correspondence.data.copies import DUPLICATES, is_duplicates, resolve_groups
 from correspondence.data.counting import MIN_PAIRS, are_whole, as_counted, find_obstacle, take_apart
 from correspondence.data.pairs import pairs as sources
 from correspondence.data.table import Table
 from correspondence.estimators.ca.estimator import CA
-from correspondence.results.component_tests import LatentDimension
-from correspondence.results.evidence import find_points
 from correspondence.selection.choice import NOTHING_FOUND_TEXT, Choice
-from correspondence.selection.dependence_test import (
-    N_DRAWS,
-    SIGNIFICANCE_LEVEL,
-    DependenceTest,
-    find_dependence,
-    list_views,
-    run_component_tests,
-)
-from correspondence.selection.method_registry import METHODS, PairsProfile, list_sensible_methods, make_estimator
+from correspondence.selection.component_count import ComponentCount, count_components, describe_count
+from correspondence.selection.dependence_test import DependenceTest, find_dependence
+from correspondence.selection.method_registry import METHODS, METHODS_GIVEN, PairsProfile, make_estimator
 from correspondence.selection.preparing import (
     check_min_count,
     merge_for_tests,
     merge_rare_of_table,
     prepare_contest,
 )
-from correspondence.selection.race import Contest, Race, decide_by_more, find_cross_fit, limit_components, run_race
+from correspondence.selection.race import Contest, Race, decide_by_more, find_cross_fit, run_race
 from correspondence.selection.time_budget import (
     COUNT_SHARE,
     NO_TIME_TEXT,
@@ -48,9 +40,8 @@ from correspondence.selection.time_budget import (
     TimeBudget,
     fit_in_time,
 )
+from correspondence.selection.wanted import Wanted
 from correspondence.validation.fitting import fit_copy
-from correspondence.validation.latent_dimension import assess_components, latent_dimension
-from correspondence.validation.permutation import MIN_FOR_BLOCKS
 
 __all__ = ["MIN_PAIRS", "choose_decomposition", "decompose"]
 
@@ -69,6 +60,7 @@ def decompose(
     progress: bool | None = None,
     verbose: bool = True,
     time_limit: float | None = None,
+    given: Any = None,
 ) -> Decomposition:
     """Decompose the dependence of two variables of any kind, by the method that suits them.
 
@@ -80,6 +72,9 @@ def decompose(
     fitted to all pairs, but for those with which clearly less is captured. Two columns of labels
     and tables of whole counts are judged alike: there the methods are correspondence analysis as it is, and with a
     ridge for rare labels.
+
+    With given variables, what is left of X and Y once these are known is decomposed. Lines and sums of smooth functions
+    (`CCA` and `ACE`) race for that, and whether anything is left is tested by random signs, as in `permutation_test`.
 
     Parameters
     ----------
@@ -115,6 +110,9 @@ def decompose(
     time_limit : float, optional
         Skip methods that would not finish in so many seconds, and shorten or cut off tests; by default there is no
         limit. The simplest method is always fitted, in a few seconds at least.
+    given : array-like or frame, optional
+        Leave out of X and Y what these variables explain, one row for each pair. The method is then "auto", "cca" or
+        "ace", and the result needs ``given=`` for new pairs as well.
 
     Returns
     -------
@@ -152,6 +150,7 @@ def decompose(
         n_jobs=n_jobs,
         progress=progress,
         time_limit=time_limit,
+        given=given,
     )
     if choice.is_nothing:
         warnings.warn(NOTHING_FOUND_TEXT, NothingFound, stacklevel=find_user_stacklevel())
@@ -184,10 +183,9 @@ def choose_decomposition(
     time_limit : float or TimeBudget, optional
         It is that of `decompose`, or a budget that has begun.
     **options
-        groups, min_count, missing, random_state, n_jobs and progress are those of `decompose`.
+        groups, min_count, missing, random_state, n_jobs, progress and given are those of `decompose`.
     """
-    if not isinstance(method, str) or (method != "auto" and method not in METHODS):
-        raise ValueError(f"method must be auto, {', '.join(METHODS)}, got {short_repr(method)}.")
+    check_method(method, has_given=options.get("given") is not None)
     if n_components is not None:
         check_whole(n_components, "n_components", 1)
     check_whole(options.get("random_state", 0), "random_state", 0, 2**32 - 1)
@@ -195,59 +193,30 @@ def choose_decomposition(
     check_min_count(options.get("min_count", "auto"))
     budget = TimeBudget.from_limit(time_limit)
     with open_stages(options.get("progress")) as line:
-        wanted = _Wanted(n_components, method, among, test, **options | {"progress": line}, budget=budget)
+        wanted = Wanted(n_components, method, among, test, **options | {"progress": line}, budget=budget)
         choice = choose_for_table(X, wanted) if Y is None else choose_for_pairs(X, Y, wanted)
     for note in dict.fromkeys(budget.notes):
         warnings.warn(note, LeftOut, stacklevel=find_user_stacklevel())
     return replace(choice, decomposition=replace(choice.decomposition, origin=choice.origin))
 
 
-@dataclass(frozen=True, eq=False)
-class _Wanted:
-    """What `choose_decomposition` was asked for."""
-
-    n_components: int | None
-    method: str
-    among: Collection[str]
-    test: bool
-    groups: Any = DUPLICATES
-    min_count: Any = "auto"
-    missing: str = "indicator"
-    random_state: int = 0
-    n_jobs: int | None = None
-    progress: StageLine = field(default_factory=lambda: StageLine(False))
-    budget: TimeBudget = field(default_factory=TimeBudget)
-    copies: Copies | None = None
-
-    @property
-    def can_test_all(self) -> bool:
-        """Whether all pairs can be tested, or one of each group of copies; groups of the user's cannot."""
-        return self.groups is None or self.copies is not None
-
-    @property
-    def options(self) -> dict[str, Any]:
-        """The arguments that races and tests share."""
-        return {name: getattr(self, name) for name in ("groups", "random_state", "n_jobs", "progress")}
-
-    @property
-    def tests_components(self) -> bool:
-        """Whether components are tested."""
-        return self.test or self.n_components is None
-
-    def list_names(self, pairs: PairsProfile) -> list[str]:
-        """List the methods that may take part, from simple to flexible."""
-        if self.method != "auto":
-            return [self.method]
-        return [name for name in list_sensible_methods(pairs) if name in self.among] or ["kernel"]
+def check_method(method: Any, *, has_given: bool) -> None:
+    """Check the name of a method, which must be one for given variables if there are some."""
+    names = METHODS_GIVEN if has_given else tuple(METHODS)
+    if not isinstance(method, str) or method not in ("auto", *names):
+        when = " if there are given variables" if has_given else ""
+        raise ValueError(f"method must be auto, {', '.join(names)}{when}, got {short_repr(method)}.")
 
 
 # --- tables of counts
 
 
-def choose_for_table(X: Any, wanted: _Wanted) -> Choice:
+def choose_for_table(X: Any, wanted: Wanted) -> Choice:
     """Choose for a table of counts: as for the pairs that it counts, if it can be taken apart into them."""
     if wanted.method not in ("auto", "ca", "ridge-ca"):
         raise ValueError(f"Y is missing: method {short_repr(wanted.method)} needs pairs (x, y).")
+    if wanted.given is not None:
+        raise ValueError("Y is missing: what is left of pairs (x, y) given others needs both. Give the pairs.")
     if wanted.groups is not None and not is_duplicates(wanted.groups):
         raise ValueError("groups must be None for a table of counts. Give the pairs themselves as X and Y.")
     table = as_counted(X)
@@ -270,23 +239,18 @@ def choose_for_table(X: Any, wanted: _Wanted) -> Choice:
 # --- pairs
 
 
-def choose_for_pairs(X: Any, Y: Any, wanted: _Wanted, table: Table | None = None) -> Choice:
+def choose_for_pairs(X: Any, Y: Any, wanted: Wanted, table: Table | None = None) -> Choice:
     """Choose for pairs: test whether they depend on each other, race, count components, and fit to all pairs."""
     wanted.progress.tell("looking at the columns and for copies")
-    X, Y, groups = treat_missing(wanted.missing, X, Y, wanted.groups)
-    wanted = replace(wanted, groups=groups)
-    pairs = PairsProfile.from_data(X, Y)
-    if wanted.method == "auto" and table is None:
-        pairs.check_labels_repeat()
-    X, Y = pairs.name_missing_labels(X, Y)
-    groups, copies = resolve_groups(wanted.groups, X, Y)
-    wanted = replace(wanted, groups=groups, copies=copies)
-    given = Contest(X, Y, pairs, **wanted.options, budget=wanted.budget)
-    prepared, contest, table = prepare_contest(given, table, wanted.min_count, wanted.method)
+    contest, wanted = open_contest(X, Y, wanted, is_counted=table is not None)
+    original = contest
+    prepared, contest, table = prepare_contest(original, table, wanted.min_count, wanted.method)
     pairs, dependence = contest.pairs, DependenceTest()
-    if wanted.can_test_all and count_different(pairs, wanted) >= MIN_PAIRS and wanted.tests_components:
+    if wanted.can_test_all and wanted.count_different(pairs) >= MIN_PAIRS and wanted.tests_components:
         wanted.progress.tell("testing for dependence")
-        tested = take_firsts(*merge_for_tests(given, contest, wanted.min_count), groups)
+        tested = wanted.list_tested(
+            *put_beside_given(*merge_for_tests(original, contest, wanted.min_count), wanted.given)
+        )
         look = partial(find_dependence, *tested, wanted.list_names(pairs), pairs, wanted.random_state, wanted.budget)
         dependence = wanted.budget.attempt("The test of dependence", TEST_SHARE, look, DependenceTest(is_cut=True))
     is_short = dependence.is_absent and wanted.n_components is None
@@ -304,49 +268,65 @@ def choose_for_pairs(X: Any, Y: Any, wanted: _Wanted, table: Table | None = None
         reason = f"finds dependence that {method} misses" + (f", which {race.describe_winner()}" if race else "")
         race, method = None, seen_by
     wanted.progress.tell(f"testing components of {method}")
-    unknown = wanted.n_components or 1, _Counted(not_tested=NO_TIME_TEXT)
+    unknown = wanted.n_components or 1, ComponentCount(not_tested=NO_TIME_TEXT)
     count = partial(count_components, contest, method, race, dependence, wanted)
     k, counted = attempt(count, unknown) if wanted.tests_components else count()
     if race is not None:
         reason = race.describe_winner(k)
-    count_text = "" if counted.found is None else f"; {_describe_count(counted.found, k)}"
+    count_text = "" if counted.found is None else f"; {describe_count(counted.found, k)}"
     if counted.not_tested:
         count_text = f"; not tested, because {counted.not_tested}"
     reason += count_text
     d, fitted = fit_chosen(contest, table, method, k, wanted)
     if fitted != method:
         reason, method = f"the quickest, because the time limit ended the fit of {method}, which {reason}", fitted
-        counted = _Counted(not_tested=NO_TIME_TEXT)
+        counted = ComponentCount(not_tested=NO_TIME_TEXT)
     d = prepared.teach_labels(d)
     dimension = counted.dimension and counted.dimension.limit(d.n_components)
-    if copies is not None and copies.n_copies:
-        reason += f"; {copies.describe()}"
+    if wanted.copies is not None and wanted.copies.n_copies:
+        reason += f"; {wanted.copies.describe()}"
     if prepared.merges:
         reason += f"; labels that occur fewer than {prepared.min_count} times are merged"
-    guards = (count_text, copies, prepared, find_cross_fit(contest, race, method, k) if wanted.test else None)
+    if wanted.given is not None:
+        reason = f"of what is left given {describe_given(wanted.given)}; {reason}"
+    guards = (count_text, wanted.copies, prepared, find_cross_fit(contest, race, method, k) if wanted.test else None)
     return Choice(method, reason, d, dimension, counted.found, is_compared, counted.not_tested, *guards)
 
 
-def fit_chosen(
-    contest: Contest, table: Table | None, method: str, k: int, wanted: _Wanted
-) -> tuple[Decomposition, str]:
+def open_contest(X: Any, Y: Any, wanted: Wanted, *, is_counted: bool) -> tuple[Contest, Wanted]:
+    """Look at the pairs: what they are like, which rows take part, and which belong together."""
+    X, Y, groups = treat_missing(wanted.missing, *put_beside_given(X, Y, wanted.given), wanted.groups)
+    X, Y, given = separate_given(X, Y)
+    pairs = PairsProfile.from_data(X, Y)
+    if wanted.method == "auto" and not is_counted:
+        pairs.check_labels_repeat()
+    X, Y = pairs.name_missing_labels(X, Y)
+    groups, copies = resolve_groups(groups, *put_beside_given(X, Y, given))
+    wanted = replace(wanted, groups=groups, copies=copies, given=given)
+    return Contest(X, Y, pairs, given=given, **wanted.options, budget=wanted.budget), wanted
+
+
+def describe_given(given: Any) -> str:
+    """Name the columns of the given variables, or count them if they have no names."""
+    columns = Given.read(given).encoder.columns.columns
+    if all(isinstance(name, str) for name in columns):
+        return list_names(columns, 3)
+    return f"{len(columns)} column{'' if len(columns) == 1 else 's'}"
+
+
+def fit_chosen(contest: Contest, table: Table | None, method: str, k: int, wanted: Wanted) -> tuple[Decomposition, str]:
     """Fit a method, or in want of time the quickest, to all pairs or the table that counts them; also return which."""
 
     def fit_all(name: str) -> Decomposition:
         wanted.progress.tell(f"fitting {name} to all pairs", wanted.budget.seconds_per_fit.get(name))
         est = make_estimator(name, contest.pairs, k, wanted.random_state)
-        fitted = est.fit(table) if table is not None else fit_copy(est, contest.X, contest.Y, wanted.groups)
+        fitted = est.fit(table) if table is not None else fit_copy(est, *contest.data, wanted.groups)
         return fitted.decomposition_
 
     return fit_in_time(wanted.budget, method, fit_all)
 
 
-def count_different(pairs: PairsProfile, wanted: _Wanted) -> int:
-    """Count the pairs, copies of each other as one."""
-    return pairs.n if wanted.copies is None or wanted.groups is None else wanted.copies.n_different
-
-
-def pick_method(contest: Contest, wanted: _Wanted, *, is_short: bool) -> tuple[Race | None, str, str]:
+def pick_method(contest: Contest, wanted: Wanted, *, is_short: bool) -> tuple[Race | None, str, str]:
     """Return the race, if there was one, the method, and why it was taken if there was none."""
     names = wanted.list_names(contest.pairs)
     if len(names) == 1:
@@ -359,86 +339,3 @@ def pick_method(contest: Contest, wanted: _Wanted, *, is_short: bool) -> tuple[R
         )
         return None, names[0], f"the simplest, because {why} the others"
     return race, race.winner.method, ""
-
-
-@dataclass(frozen=True, eq=False)
-class _Counted:
-    """How many components are more than chance, and how far they hold on held-out pairs."""
-
-    found: int | None = None
-    dimension: LatentDimension | None = None
-    not_tested: str = ""
-
-
-def count_components(
-    contest: Contest, method: str, race: Race | None, dependence: DependenceTest, wanted: _Wanted
-) -> tuple[int, _Counted]:
-    """Return the number of components to fit, and the test behind it, given that of the first."""
-    if why := _find_why_not_tested(contest.pairs, wanted):
-        return wanted.n_components or 1, _Counted(not_tested=why)
-    if not wanted.tests_components:
-        return wanted.n_components or 1, _Counted()
-    if dependence.is_cut:
-        return wanted.n_components or 1, _Counted(not_tested=NO_TIME_TEXT)
-    views = dependence.views.get("ca" if method == "ridge-ca" else method, [])  # a ridge changes no label
-    if not views and wanted.can_test_all:
-        views = list_views(*take_firsts(contest.X, contest.Y, wanted.groups), method, contest.pairs)
-    if not views:
-        return _count_held_out(contest, method, dependence, wanted)
-    limit = wanted.n_components or contest.pairs.max_components
-    draws = wanted.random_state, wanted.budget.limit_draws(N_DRAWS)
-    has_time = wanted.budget.affords_test(method)
-    test = run_component_tests(views, dependence.pvalue, limit, *draws)
-    found = int((test.pvalues <= SIGNIFICANCE_LEVEL).sum())
-    k = wanted.n_components or max(1, found)
-    if wanted.n_components is None and found > 1 and race is not None:
-        with warnings.catch_warnings(action="ignore", category=CorrespondenceWarning):
-            k = limit_components(contest, race.winner, found)
-    if not wanted.test or not has_time:
-        return k, _Counted(found, not_tested=NO_TIME_TEXT if wanted.test else "")
-    est = make_estimator(method, contest.pairs, min(k + 1, limit), wanted.random_state)
-    dimension = assess_components(est, contest.X, contest.Y, test, SIGNIFICANCE_LEVEL, **wanted.options).take_first(k)
-    points = np.flatnonzero(find_points(dimension.intervals))
-    return k, _Counted(min([found, *points.tolist()]), dimension)
-
-
-def _find_why_not_tested(pairs: PairsProfile, wanted: _Wanted) -> str:
-    """Say why components cannot be tested, because pairs or groups are too few; nothing if they can."""
-    if (n := count_different(pairs, wanted)) < MIN_PAIRS:
-        which = "pairs" if n == pairs.n else "different pairs"
-        return f"there are only {n} {which}, and {MIN_PAIRS} are needed"
-    n_groups = MIN_FOR_BLOCKS if wanted.groups is None else int(wanted.groups.max()) + 1
-    if n_groups == 1:
-        raise ValueError(
-            "groups must contain two different values or more, got one. Leave them out to split all pairs."
-        )
-    return f"there are only {n_groups} groups, and {MIN_FOR_BLOCKS} are needed" if n_groups < MIN_FOR_BLOCKS else ""
-
-
-def _count_held_out(contest: Contest, method: str, dependence: DependenceTest, wanted: _Wanted) -> tuple[int, _Counted]:
-    """Count the components of a method that can be tested only on pairs not used in the fit."""
-    is_first_found = dependence.pvalue <= SIGNIFICANCE_LEVEL
-    if not wanted.budget.affords_test(method):
-        first = int(is_first_found) if dependence.views else None
-        return wanted.n_components or 1, _Counted(first, not_tested=NO_TIME_TEXT)
-    limit = wanted.n_components or contest.pairs.max_components
-    est, options = make_estimator(method, contest.pairs, limit, wanted.random_state), {"n_permutations": 999}
-    try:
-        with warnings.catch_warnings(action="ignore", category=CorrespondenceWarning):
-            dimension = latent_dimension(est, contest.X, contest.Y, SIGNIFICANCE_LEVEL, **options | wanted.options)
-    except ValueError:  # a rare label may be missing in a part; what is wrong with all pairs is reported by the fit
-        if dependence.pvalue < 1:
-            return wanted.n_components or 1, _Counted(int(is_first_found))
-        return wanted.n_components or 1, _Counted(not_tested="a part of the pairs has too few labels to be fitted")
-    if find_points(dimension.intervals)[:1].any():
-        is_first_found = False
-    found = max(dimension.n_components, int(is_first_found))
-    k = wanted.n_components or max(1, found)
-    return k, _Counted(found, replace(dimension, n_components=found).take_first(k))
-
-
-def _describe_count(found: int, kept: int) -> str:
-    text = f"{found} component{'' if found == 1 else 's'} significant"
-    if kept >= found:
-        return text
-    return f"{text}, the first {'' if kept == 1 else f'{kept} '}kept, because more capture less of held-out pairs"

@@ -66,7 +66,13 @@ class DependenceTest:
 
 
 def find_dependence(
-    X: Any, Y: Any, names: Sequence[str], pairs: PairsProfile, seed: int, budget: TimeBudget | None = None
+    X: Any,
+    Y: Any,
+    groups: np.ndarray | None,
+    names: Sequence[str],
+    pairs: PairsProfile,
+    seed: int,
+    budget: TimeBudget | None = None,
 ) -> DependenceTest:
     """Test whether there is any dependence, by all of these methods that can do so on all pairs.
 
@@ -79,7 +85,7 @@ def find_dependence(
     for name in names:
         if views and budget.is_hasty:
             budget.notes.append(f"{name} took no part in the test of dependence, because of the time limit.")
-        elif own := list_views(X, Y, name, pairs):
+        elif own := list_views(X, Y, name, pairs, groups):
             views[name] = own
     together = [view for own in views.values() for view in own]
     n_draws = budget.limit_draws(N_DRAWS)
@@ -113,10 +119,10 @@ def run_component_tests(
     pvalues = np.maximum.accumulate([first, *later.pvalues[1:], *np.ones(limit - d)])
     statistics, null = np.zeros(limit), np.zeros((len(later.null), limit))
     statistics[:d], null[:, :d] = later.statistics, later.null
-    return PermutationTest(pvalues, np.full(limit, np.nan), statistics, null, len(null), "all pairs")
+    return PermutationTest(pvalues, np.full(limit, np.nan), statistics, null, len(null), views[0].kind)
 
 
-def list_views(X: Any, Y: Any, name: str, pairs: PairsProfile) -> list[View]:
+def list_views(X: Any, Y: Any, name: str, pairs: PairsProfile, groups: np.ndarray | None = None) -> list[View]:
     """List the views of all pairs by which a method can test its components; none if it cannot."""
     with warnings.catch_warnings(action="ignore", category=CorrespondenceWarning):
-        return make_estimator(name, pairs, 1)._make_test_views(X, Y)
+        return make_estimator(name, pairs, 1)._make_test_views(X, Y, groups)

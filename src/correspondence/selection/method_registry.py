@@ -31,7 +31,15 @@ from correspondence.estimators.kernel import KernelCCA
 from correspondence.selection.method_names import METHOD_TEXTS
 from correspondence.validation.fitting import check_in_memory
 
-__all__ = ["METHODS", "MIN_PAIRS_FOR_NET", "PairsProfile", "list_sensible_methods", "make_estimator"]
+__all__ = [
+    "METHODS",
+    "METHODS_GIVEN",
+    "MIN_PAIRS_FOR_NET",
+    "PairsProfile",
+    "list_methods_given",
+    "list_sensible_methods",
+    "make_estimator",
+]
 
 MAX_COMPONENTS = 10  # where the user does not say how many
 MIN_PAIRS_FOR_RIDGE = 20  # fewer cannot be dealt out to folds
@@ -259,6 +267,8 @@ METHODS: dict[str, Method] = {
     ),
 }
 """From simple to flexible."""
+METHODS_GIVEN = ("cca", "ace")
+"""Those that can be fitted to what is left once others are given."""
 
 
 def list_sensible_methods(pairs: PairsProfile) -> list[str]:
@@ -266,6 +276,17 @@ def list_sensible_methods(pairs: PairsProfile) -> list[str]:
     if pairs.are_labels:
         return [name for name in ("ca", "ridge-ca") if METHODS[name].suits(pairs)]
     return [name for name, method in METHODS.items() if method.suits(pairs)] or ["kernel"]
+
+
+def list_methods_given(pairs: PairsProfile) -> list[str]:
+    """List the names of the methods for what is left once others are given, from simple to flexible."""
+    names = [name for name in METHODS_GIVEN if METHODS[name].suits(pairs)]
+    if not names:
+        raise ValueError(
+            "X and Y must be tables, labels or texts if there are given variables, got images or other arrays. "
+            "Give columns of numbers, such as an embedding."
+        )
+    return names[:1] if pairs.are_labels else names  # which splines would not change
 
 
 def make_estimator(method: str, pairs: PairsProfile, n_components: int, random_state: int = 0) -> Estimator:

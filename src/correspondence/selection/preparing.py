@@ -14,6 +14,7 @@ from correspondence._util.text import short_repr
 from correspondence._util.user_warnings import CorrespondenceWarning
 from correspondence.core.decomposition import Decomposition
 from correspondence.core.functions import LabelFunctions, PrincipalFunctions
+from correspondence.core.functions_given import FunctionsGiven
 from correspondence.data.counting import MIN_PAIRS, count_columns, take_apart
 from correspondence.data.encoders.columns import Columns
 from correspondence.data.encoders.single_column import Category
@@ -128,6 +129,8 @@ def _teach_functions(functions: Any, rare: Mapping[Any, RareLabels]) -> Principa
     """Let functions give rare labels the value of the level that stands for them."""
     if not rare:
         return functions
+    if isinstance(functions, FunctionsGiven):
+        return replace(functions, functions=_teach_functions(functions.functions, rare))  # type: ignore[arg-type]
     if isinstance(functions, LabelFunctions):
         own = next(iter(rare.values()))
         return replace(functions, merged=(own.other, *own.labels))
@@ -199,7 +202,8 @@ def merge_for_tests(given: Contest, prepared: Contest, min_count: Any) -> tuple[
 def merge_rare_labels(contest: Contest, min_count: Any, method: str = "auto") -> PreparedLabels:
     """Find the rare labels to merge: those asked for, or by default as many as held-out pairs agree to.
 
-    If only one variable is a column of labels, those that occur once are merged by default. Of two columns of labels,
+    If only one variable is a column of labels, or if there are given variables, those that occur once are merged by
+    default. Otherwise, of two columns of labels,
     the fewest levels are taken that do not capture clearly less than the best: functions of merged labels are functions
     of the labels, so what they capture can be compared.
 
@@ -218,7 +222,7 @@ def merge_rare_labels(contest: Contest, min_count: Any, method: str = "auto") ->
         sides = [side.encoder for side in (contest.pairs.x, contest.pairs.y)]
         single = [isinstance(encoder, Columns) and len(encoder.columns) == 1 for encoder in sides]
         return _check_levels(PreparedLabels.from_contest(contest, min_count), single)
-    if not contest.pairs.are_labels:
+    if not contest.pairs.are_labels or contest.given is not None:
         return _merge_unique_labels(contest)
     candidates = [PreparedLabels.from_contest(contest, k, MIN_RARE_LABELS) for k in MIN_COUNTS]
     return _choose_preparation(contest, candidates, method)

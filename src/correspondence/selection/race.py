@@ -15,6 +15,7 @@ from sklearn.model_selection import GroupShuffleSplit, ShuffleSplit
 from correspondence._util.interrupts import OutOfTimeError
 from correspondence._util.progress import ProgressArgument, StageLine
 from correspondence._util.user_warnings import CorrespondenceWarning
+from correspondence.data.beside_given import put_beside_given
 from correspondence.data.splits import Split, deal_out_rare, make_splits
 from correspondence.results.comparison import MIN_STANDARD_ERRORS_AHEAD, MethodResult, pick_simplest
 from correspondence.results.evidence import CrossFit, compute_gain
@@ -84,6 +85,8 @@ class Contest:
         The pairs.
     pairs : PairsProfile
         What the pairs are like.
+    given : array-like or frame, optional
+        Methods race for what is left once these variables are known.
     groups : ndarray of shape (n,), optional
         The number of each pair's group; groups are never on both sides of a split.
     random_state, n_jobs, progress : int, int, bool or StageLine
@@ -96,12 +99,18 @@ class Contest:
     Y: Any
     pairs: PairsProfile
     groups: np.ndarray | None = None
+    given: Any = None
     random_state: int = 0
     n_jobs: int | None = None
     progress: ProgressArgument = None
     budget: TimeBudget = field(default_factory=TimeBudget)
     fits: dict[tuple[str, int, bytes], Fit] = field(default_factory=dict, init=False)
     """The fits to parts of these pairs, by method, number of components and held-out pairs."""
+
+    @property
+    def data(self) -> tuple[Any, Any]:
+        """The pairs as estimators take them, with the given variables beside them."""
+        return put_beside_given(self.X, self.Y, self.given)
 
     def split_pairs(self, repeat: int = 0) -> list[Split]:
         """Split the pairs into folds, otherwise for each repeat; pairs of rare labels are dealt out to all folds."""
@@ -132,10 +141,11 @@ class Contest:
         est = make_estimator(name, self.pairs, n_components, self.random_state)
         keys = [(name, n_components, test.tobytes()) for _, test in parts]
         new = [(key, part) for key, part in zip(keys, parts, strict=True) if key not in self.fits]
-        tasks = [(est, self.X, self.Y, *part, self.groups) for _, part in new]
+        X, Y = self.data
+        tasks = [(est, X, Y, *part, self.groups) for _, part in new]
         fits = run_tasks(fit_and_apply, tasks, self.n_jobs, "cross-fit", self.progress)
         self.fits.update(zip([key for key, _ in new], fits, strict=True))
-        result = pool_fits(self.X, self.Y, parts, [self.fits[key] for key in keys], self.groups)
+        result = pool_fits(X, Y, parts, [self.fits[key] for key in keys], self.groups)
         self.budget.record_fit(name, result.seconds)
         return result
 
@@ -154,7 +164,7 @@ class Contest:
         is_watched = line is not None and line.is_shown and METHODS[name].is_costly
         if seconds is None and (is_watched or (self.budget.limit is not None and self.budget.seconds_per_fit)):
             est = make_estimator(name, self.pairs, n_components, self.random_state)
-            seconds = estimate_fit_seconds(est, self.X, self.Y, self.groups, self.budget.left)
+            seconds = estimate_fit_seconds(est, *self.data, self.groups, self.budget.left)
             if line is not None:
                 line.tell(f"trying {name}", seconds * rounds)
         return is_known or seconds is None or not self.budget.skips(name, seconds * (rounds + 1))

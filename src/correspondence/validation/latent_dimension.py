@@ -11,15 +11,16 @@ import numpy as np
 from correspondence._util.arguments import check_whole, find_user_stacklevel, is_number
 from correspondence._util.text import short_repr
 from correspondence._util.user_warnings import NotHeldOut
-from correspondence.data.copies import DUPLICATES, is_duplicates
+from correspondence.data.copies import DUPLICATES
 from correspondence.results.component_tests import LatentDimension, PermutationTest
 from correspondence.results.evidence import find_points
-from correspondence.validation.fitting import check_pairs, read_pairs
+from correspondence.validation.fitting import check_pairs, check_takes_given, read_pairs
 from correspondence.validation.many_columns import count_axes, takes_columns
 from correspondence.validation.permutation import (
     MIN_FOR_BLOCKS,
     Block,
     UnfittablePartError,
+    can_test_all,
     fit_sequential_blocks,
     held_out_blocks,
     run_on_all_pairs,
@@ -43,6 +44,7 @@ def latent_dimension(
     random_state: int = 0,
     n_jobs: int | None = None,
     progress: bool | None = None,
+    given: Any = None,
 ) -> Any:
     """Count the components that are more than chance.
 
@@ -71,6 +73,8 @@ def latent_dimension(
         A correlation that would not matter. It decides only the upper end of the interval.
     groups, random_state, n_jobs, progress : array-like, int, int, bool
         These are parameters of `permutation_test`.
+    given : array-like or frame, optional
+        Count the components of what is left once these variables are known, one row for each pair.
 
     Returns
     -------
@@ -98,12 +102,14 @@ def latent_dimension(
     check_whole(n_permutations, "n_permutations", 19, 10**6)
     n_permutations = max(n_permutations, round(PVALUE_STEPS_PER_ALPHA / alpha) - 1)
     if takes_columns(est, Y):
+        if given is not None:
+            check_takes_given(est)
         return count_axes(est, X, alpha, n_permutations, groups, random_state)
-    X, Y = read_pairs(est, X, Y, groups)
+    X, Y = read_pairs(est, X, Y, groups, given)
     _, together = check_pairs(est, X, Y, groups, random_state, MIN_FOR_BLOCKS)
     on_all = None
-    if groups is None or is_duplicates(groups):
-        on_all = run_on_all_pairs(est, X, Y, n_permutations, random_state, alpha, copies=together)
+    if can_test_all(X, groups):
+        on_all = run_on_all_pairs(est, X, Y, n_permutations, random_state, alpha, groups=groups, together=together)
     options: dict[str, Any] = {"groups": together, "random_state": random_state, "n_jobs": n_jobs, "progress": progress}
     if on_all is not None:
         return assess_components(est, X, Y, on_all, alpha, negligible=negligible, **options)

@@ -20,11 +20,13 @@ from correspondence._util.user_warnings import FewerComponents
 from correspondence.core.dependence_views import HOPELESS_PVALUE, run_in_turn
 from correspondence.core.pair_summary import count_deciding
 from correspondence.core.scoring import score_pairs
+from correspondence.data.beside_given import has_given
 from correspondence.data.copies import DUPLICATES, is_duplicates, take_firsts
 from correspondence.results.component_tests import PermutationTest
 from correspondence.validation.fitting import (
     Fit,
     check_pairs,
+    check_takes_given,
     fit_and_apply,
     fit_copy,
     order_by_groups,
@@ -41,6 +43,7 @@ __all__ = [
     "BlockTest",
     "Exchanges",
     "UnfittablePartError",
+    "can_test_all",
     "fit_sequential_blocks",
     "held_out_blocks",
     "permutation_test",
@@ -201,6 +204,7 @@ def permutation_test(
     random_state: int = 0,
     n_jobs: int | None = None,
     progress: bool | None = None,
+    given: Any = None,
 ) -> PermutationTest:
     """Test each component against pairs whose partners are exchanged at random.
 
@@ -213,6 +217,11 @@ def permutation_test(
     blocks from 40 to 60, to 80 and to 100 % are judged by a fit to all pairs before the block, and within each block
     partners are exchanged. (Ordinary k-fold values would not do: the fit of each fold depends on the noise of all
     others, and such a test rejects too often.) What a component has in common with those before it is subtracted first.
+
+    With given variables z, the test is one of conditional independence, for `CCA` and `ACE`: features of X and of Y are
+    regressed on z, and the covariances of what is left are compared with those of pairs, or groups, that have random
+    signs. If X and Y are independent given z, and the regressions follow z, that is right however the spread of what is
+    left depends on z. No partners are exchanged.
 
     Axes of many columns (`MCA`, without Y) are tested on all rows, or on 20,000 of them drawn at random: each column is
     permuted on its own. Axis k + 1 is compared with columns that have k axes in common, and nothing else.
@@ -242,6 +251,8 @@ def permutation_test(
         Run this many fits in parallel.
     progress : bool or None
         Whether to show a progress bar; by default after two seconds.
+    given : array-like or frame, optional
+        Test what is left of X and Y once these variables are known, one row for each pair. `refit` must then be None.
 
     Returns
     -------
@@ -262,25 +273,41 @@ def permutation_test(
     >>> test = co.permutation_test(co.CCA(n_components=2), X, Y)
     >>> (test.pvalues < 0.05).tolist()
     [True, False]
+
+    Once the first column of X is known, nothing is left:
+
+    >>> co.permutation_test(co.CCA(n_components=1), X[:, 1:], Y, given=X[:, 0]).pvalues > 0.05
+    array([ True])
     """
     check_whole(n_permutations, "n_permutations", 19)
     if refit is not None:
         check_flag(refit, "refit")
     if takes_columns(est, Y):
+        if given is not None:
+            check_takes_given(est)
         return run_columns_test(est, X, n_permutations, refit, groups, random_state)
-    X, Y = read_pairs(est, X, Y, groups)
+    X, Y = read_pairs(est, X, Y, groups, given)
+    if has_given(X) and refit is not None:
+        raise ValueError(
+            f"refit must be None if there are given variables, got {refit}. What is left is tested on all pairs."
+        )
     _, together = check_pairs(est, X, Y, groups, random_state, MIN_FOR_BLOCKS)
     if refit:
         if is_duplicates(groups):
             (X, Y), together = take_firsts(X, Y, together), None
         return run_with_refits(est, X, Y, n_permutations, together, random_state, n_jobs, progress)
     on_all = None
-    if refit is None and (groups is None or is_duplicates(groups)):
-        on_all = run_on_all_pairs(est, X, Y, n_permutations, random_state, copies=together)
+    if refit is None and can_test_all(X, groups):
+        on_all = run_on_all_pairs(est, X, Y, n_permutations, random_state, groups=groups, together=together)
     if on_all is not None:
         return on_all
     blocks = held_out_blocks(fit_sequential_blocks(est, X, Y, together, random_state, n_jobs, progress), est)
     return run_test_on_blocks(blocks, n_permutations, random_state)[0]
+
+
+def can_test_all(X: Any, groups: Any) -> bool:
+    """Tell whether all pairs can be tested: exchanges cannot keep groups of the user's together, but signs can."""
+    return groups is None or is_duplicates(groups) or has_given(X)
 
 
 def run_on_all_pairs(
@@ -291,27 +318,34 @@ def run_on_all_pairs(
     seed: int,
     alpha: float | None = None,
     *,
-    copies: np.ndarray | None = None,
+    groups: Any = DUPLICATES,
+    together: np.ndarray | None = None,
 ) -> PermutationTest | None:
     """Test components without holding pairs out; return None if the estimator has no features for that.
 
     Parameters
     ----------
-    est, X, Y, n_permutations, seed
+    est, X, Y, n_permutations, seed, groups
         These are parameters of `permutation_test`; the seed is its `random_state`.
     alpha : float, optional
         Stop after the first component whose p-value is above this level, if only their number matters.
-    copies : ndarray of shape (n,), optional
-        Pairs of the same number are copies, of which one is tested.
+    together : ndarray of shape (n,), optional
+        The number of each pair's group. Of copies, one is tested.
     """
-    views = est._make_test_views(*take_firsts(X, Y, copies))
-    if not views:
+    views = (
+        est._make_test_views(*take_firsts(X, Y, together))
+        if is_duplicates(groups)
+        else est._make_test_views(X, Y, together)
+    )
+    if not (views or has_given(X)):
         return None
-    d = fit_copy(est, X, Y, copies).decomposition_
+    d = fit_copy(est, X, Y, together).decomposition_
+    if has_given(X) and not (views and d.n_components):
+        raise ValueError("given must leave something of X and of Y, got variables that determine one. Give fewer.")
     if not d.n_components:
         return None
     found = run_in_turn(views, d.n_components, n_permutations, seed, HOPELESS_PVALUE if alpha is None else alpha)
-    return PermutationTest(found.pvalues, d.correlations, found.statistics, found.null, len(found.null), "all pairs")
+    return PermutationTest(found.pvalues, d.correlations, found.statistics, found.null, len(found.null), views[0].kind)
 
 
 def held_out_blocks(fits: list[tuple[Fit, int]], est: Any, *, are_tested: bool = True) -> list[Block]:

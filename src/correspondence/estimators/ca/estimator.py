@@ -360,7 +360,7 @@ class CA(TableExplainer, ResponseAnalyser, Estimator):
             return F if Y is None else (F, self.transform_y(Y))
         return super().transform(X, Y)
 
-    def _make_test_views(self, X: Any, Y: Any) -> list[View]:
+    def _make_test_views(self, X: Any, Y: Any, groups: np.ndarray | None = None) -> list[View]:
         if self.subset_rows is not None or self.subset_columns is not None or self._keeps_order(X, Y):
             return []
         X, Y = name_missing_labels(X, "X"), name_missing_labels(Y, "Y")
