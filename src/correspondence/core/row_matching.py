@@ -93,6 +93,10 @@ def _join_columns(columns: dict[str, Any], argument: str) -> Any:
     series = (nw.from_native(column, series_only=True, pass_through=True) for column in columns.values())
     of_pandas = next((one for one in series if isinstance(one, nw.Series) and one.implementation.is_pandas()), None)
     if of_pandas is None:
+        lengths = list(dict.fromkeys(np.size(to_array(column, argument)) for column in columns.values()))
+        if len(lengths) > 1:
+            found = f"{lengths[0]} and {lengths[1]}"
+            raise ValueError(f"{argument} must have the same number of values in each column, got {found}.")
         return to_frame(columns)
     try:
         return of_pandas.implementation.to_native_namespace().DataFrame(columns)
@@ -145,10 +149,15 @@ def _match_rows(labels: list[Any], rows: np.ndarray, argument: str) -> np.ndarra
         if {str(label) for label in missing} & {str(label) for label in extra}:
             own, fitted = type(next(iter(extra))).__name__, type(missing[0]).__name__
             trouble += f"; its labels are {own}, those of the fit {fitted}"
-        raise ValueError(f"{argument} must have each row of the fit once, but {trouble}.")
+        advice = "Leave the same rows out of both." if missing or extra else "Keep one of them each."
+        if len(missing) == len(known):
+            trouble += f"; its rows are named {list_names(found, 3)}"
+            advice = "Give them the names of the table, or no names (an array) to take them in order."
+        raise ValueError(f"{argument} must have each row of the fit once, but {trouble}. {advice}")
     return np.array([position[label] for label in known])
 
 
 def _check_number_of_rows(n: int, argument: str, rows: np.ndarray) -> None:
     if n != len(rows):
-        raise ValueError(f"{argument} must have a value for each of the {len(rows)} rows of the fit, got {n}.")
+        advice = "Give them in the order of the rows, or a frame that names its rows."
+        raise ValueError(f"{argument} must have a value for each of the {len(rows)} rows of the fit, got {n}. {advice}")

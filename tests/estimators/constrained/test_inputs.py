@@ -165,6 +165,9 @@ def test_parameters_that_do_not_go_with_constraints_are_refused(parameters, matc
         (env[[]], "at least one column"),
         (pd.concat([env, env], axis=1), "more than once"),
         (env.assign(c=[np.inf, *range(19)]), "infinity"),
+        ({"A1": [1.0, 2.0], "c": range(20)}, "same number of values.*2 and 20"),
+        (env[["A1"]].set_axis([f"s{i}" for i in range(20)]), "rows are named s0"),
+        (pd.DataFrame({"notes": [f"a note on plot {i}" for i in range(20)]}), "numbers, categories or dates.*notes"),
         ("A1 + Management", "values of variables"),
     ],
 )
@@ -187,9 +190,15 @@ def test_strata_that_cannot_be_used_are_refused(groups, match):
         fit_model("dune_cca").anova(groups=groups)
 
 
+def test_conditions_without_anything_to_use_are_refused():
+    with pytest.raises(ValueError, match=r"given must .*numbers, categories or dates"):
+        fit(given={"c": np.full(20, np.nan)})
+
+
 def test_a_stratum_of_one_row_stays_and_is_told():
     test = fit_model("dune_cca").anova(n_permutations=19, groups=["alone", *["x"] * 10, *["y"] * 9])
     assert "1 of which have one row" in repr(test)
+    assert "within 1 stratum" in repr(fit_model("dune_cca").anova(n_permutations=19, groups=[1] * 20))
 
 
 @pytest.mark.parametrize(
