@@ -206,9 +206,18 @@ def test_values_of_the_constraints_are_known_at_each_site(data, ca):
 
 def test_the_factor_of_arrows_has_two_digits_and_reaches_the_points():
     points, arrows = np.array([[3.0, 0.2], [-1.0, 1.0]]), np.array([[0.3, 0.0], [0.0, 0.17]])
-    assert choose_arrow_factor(points, arrows) == 4.4
-    assert choose_arrow_factor(points, np.zeros((0, 2))) == 1
-    assert choose_arrow_factor(points, np.zeros((1, 2))) == 1
+    ones = np.ones(2)
+    assert choose_arrow_factor(points, arrows, ones) == 4.4 < 0.75 * 1.0 / 0.17
+    assert choose_arrow_factor(points, np.zeros((0, 2)), ones) == 1
+    assert choose_arrow_factor(points, np.zeros((1, 2)), ones) == 1
+
+
+def test_numbers_that_hardly_go_with_the_axes_have_short_arrows():
+    points, weak = np.array([[3.0, 0.2], [-1.0, 1.0]]), np.array([[0.05, 0.0]])
+    assert (
+        choose_arrow_factor(points, weak, np.ones(2)) == 9.0
+    )  # a correlation of 1 reaches three times as far as points
+    assert choose_arrow_factor(points, 2 * weak, np.array([2.0, 2.0])) == 4.5  # whatever the scaling
 
 
 @pytest.mark.parametrize(
