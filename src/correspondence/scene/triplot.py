@@ -240,7 +240,7 @@ def _list_site_values(ca: Any) -> dict[str, np.ndarray]:
     return values
 
 
-def choose_arrow_factor(points: np.ndarray, arrows: np.ndarray, units: np.ndarray) -> float:
+def choose_arrow_factor(points: np.ndarray, arrows: np.ndarray, units: np.ndarray | None = None) -> float:
     """Choose the number by which all arrows are multiplied so that the longest nearly reaches the outermost points.
 
     If none of the numbers goes with the axes, they stay shorter: the length of an arrow is read as its strength.
@@ -249,8 +249,8 @@ def choose_arrow_factor(points: np.ndarray, arrows: np.ndarray, units: np.ndarra
     ----------
     points, arrows : ndarray of shape (n, k), (m, k)
         The points of the picture, and the arrows before they are multiplied.
-    units : ndarray of shape (k,)
-        The length on each axis of the arrow of a correlation of 1.
+    units : ndarray of shape (k,), optional
+        The length on each axis of the arrow of a correlation of 1, if the arrows are correlations.
 
     Examples
     --------
@@ -261,5 +261,6 @@ def choose_arrow_factor(points: np.ndarray, arrows: np.ndarray, units: np.ndarra
         return 1.0
     reach, longest = (np.abs(values).max(axis=0, initial=0.0) for values in (points, arrows))
     factor = ARROW_SHARE * min(a / b for a, b in zip(reach, longest, strict=True) if b >= MIN_ARROW_LENGTH)
-    factor = min(factor, MAX_UNIT_SHARE * float((reach / np.maximum(units, MIN_ARROW_LENGTH)).max()))
+    if units is not None:
+        factor = min(factor, MAX_UNIT_SHARE * float((reach / np.maximum(units, MIN_ARROW_LENGTH)).max()))
     return float(f"{factor:.2g}") if factor > 0 else 1.0
