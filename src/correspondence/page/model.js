@@ -122,7 +122,7 @@ class Model {
     const xy = this.positions(first, second, map), ratios = [0, 1].filter(k => [first, second][k] >= 0).map(k => {
       const reach = xy.reduce((most, value, i) => i % 2 === k && value === value ? Math.max(most, Math.abs(value)) : most, 0);
       const lengthOf = value => Math.max(...numbers.map(number => Math.abs(place(number, value(number))[k])), 1e-9);
-      return [.75 * reach / lengthOf(number => axis => number.correlations[axis]), 3 * reach / lengthOf(() => () => 1)];
+      return [.75 * reach / lengthOf(number => axis => number.correlations[axis]), 1.5 * reach / lengthOf(() => () => 1)];
     });
     const factor = Math.min(...ratios.map(ratio => ratio[0]), Math.max(...ratios.map(ratio => ratio[1])));
     return numbers.length && factor > 0 && factor < 1e6 ? +factor.toPrecision(2) : 1;

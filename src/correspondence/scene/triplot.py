@@ -32,7 +32,7 @@ SCALING_WORDS = {
     "symmetric": "sites and species in principal coordinates, as no scaling of a biplot has them",
 }
 ARROW_SHARE = 0.75  # of the extent of the points that the longest arrow reaches
-MAX_UNIT_SHARE = 3.0  # of that extent for a correlation of 1, so that the arrows of weak correlations are short
+MAX_UNIT_SHARE = 1.5  # of that extent for a correlation of 1, so that the arrows of weak correlations are short
 MIN_ARROW_LENGTH = 1e-9
 N_PATH_POINTS = 12  # of a number that bends
 
