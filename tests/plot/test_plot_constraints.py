@@ -198,6 +198,15 @@ def test_scree_has_constrained_axes_apart(ca):
     assert len(plot.scree(ca, n_components=2).patches) == 2
 
 
+@pytest.mark.parametrize("side", ["rows", "columns"])
+def test_contributions_of_both_sides(ca, side):
+    ax = plot.contributions(ca, 1, side, most=3)
+    points = getattr(ca, f"{side}_")
+    largest = np.argsort(points.contributions[:, 0])[-3:]
+    assert [text.get_text() for text in ax.get_yticklabels()] == points.labels[largest].tolist()
+    np.testing.assert_allclose([bar.get_width() for bar in ax.patches], 100 * points.contributions[largest, 0])
+
+
 def test_values_of_the_constraints_are_known_at_each_site(data, ca):
     values = make_triplot(ca).values
     np.testing.assert_allclose(values["water"], data[1]["water"])
