@@ -15,6 +15,7 @@ from correspondence.data.table import to_frame
 
 __all__ = ["align_row_variables", "as_frame_of_columns", "read_row_variables"]
 
+NAMES_OF_NAMELESS = ("", "Unnamed: 0")  # a first column without a heading, and what pandas makes of it
 MIN_SHARE_OF_LABELS = 0.5  # of the rows of the fit: a column of texts that has more of their labels is one of labels
 
 
@@ -117,8 +118,13 @@ def _find_row_labels(frame: nw.DataFrame, rows: np.ndarray) -> tuple[list[Any] |
     known, index = set(rows.tolist()), nw.maybe_get_index(frame)
     if index is not None and (set(index) == known or not (_is_numbering(known) or _only_numbers(index, known))):
         return list(index), 0
-    # Numbers in the first column may be measurements that happen to be equal to labels.
-    if frame.shape[1] > 1 and not frame[:, 0].dtype.is_numeric():
+    if frame.shape[1] > 1 and frame[:, 0].dtype.is_numeric():
+        # Numbers from 1 on may be ranks or days, which happen to be equal to labels, unless the column has no name.
+        found = frame[:, 0].to_list()
+        may_be_others = _is_numbering(known) or _is_numbering({label - 1 for label in known if isinstance(label, int)})
+        is_nameless = frame.columns[0].strip() in NAMES_OF_NAMELESS
+        return (found, 1) if set(found) == known and (is_nameless or not may_be_others) else (None, 0)
+    if frame.shape[1] > 1:
         found = frame[:, 0].to_list()
         n_known = len(known.intersection(found))
         if n_known == len(known) or (len(set(found)) == len(found) and n_known > MIN_SHARE_OF_LABELS * len(known)):

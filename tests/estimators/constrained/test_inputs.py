@@ -34,6 +34,19 @@ def test_frames_and_arrays_of_any_kind_give_the_same():
         assert_near(fit(constraints, table).pics_, wanted)
 
 
+def test_numbers_in_the_first_column_are_names_if_only_these_have_them():
+    """As read_csv leaves the names that R has written, without a heading."""
+    wanted = fit_model("dune_cca").pics_
+    shuffled = env.sample(frac=1, random_state=0)
+    for heading in ("", "Unnamed: 0"):
+        assert_near(fit(shuffled.reset_index(names=heading)).pics_, wanted)
+    plots = np.arange(20) * 7 + 103
+    named = shuffled.set_axis(plots[shuffled.index - 1]).reset_index(names="plot")
+    assert_near(fit(named, dune.set_axis(plots)).pics_, wanted)
+    visits = env.assign(visit=np.random.default_rng(0).permutation(20) + 1)[["visit", "A1"]].reset_index(drop=True)
+    assert list(fit(visits).constraint_terms_) == ["visit", "A1"]  # numbers from 1 on may be anything
+
+
 @pytest.mark.parametrize(
     ("more", "reason", "name"),
     [
