@@ -79,6 +79,18 @@ def test_numbers_may_enter_as_curves(files, tmp_path):
     assert set(json.loads(done.stdout[done.stdout.index("{") :])["smooth"]) == {"wet"}
 
 
+def test_names_below_an_empty_heading_are_names(files, tmp_path):
+    """write.csv of R writes the names of rows so; those of the environment are in another order."""
+    wanted = run(*files, "--explained-by", "wet,use", "-o", tmp_path / "wanted")
+    for path in files:
+        path.write_text(path.read_text().replace("site,", '"",', 1))
+    done = run(*files, "--explained-by", "wet,use", "-o", tmp_path / "out")
+    assert done.exit_code == wanted.exit_code == 0, done.output
+    of_both = [json.loads((tmp_path / name / "summary.json").read_text()) for name in ("wanted", "out")]
+    assert of_both[1]["partition"] == of_both[0]["partition"]
+    assert of_both[1]["constraints"] == ["wet", "use"]
+
+
 def test_rows_without_names_are_taken_in_their_order(files, tmp_path):
     table, env = (pl.read_csv(path) for path in files)
     env = table.select("site").join(env, on="site", maintain_order="left").drop("site")

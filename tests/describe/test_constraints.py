@@ -41,7 +41,7 @@ def test_terms_that_are_clear_and_those_that_are_not(ca):
     anova = ca.anova("margin", 999)
     sentence = write_constraint_sentences(ca, [anova])[-1]
     assert sentence.startswith("After all others, Management (p = ")
-    assert sentence.endswith("of A1 and Moisture that is not clear.")
+    assert sentence.endswith("for A1 and Moisture that is not clear.")
     anova.pvalues.flags.writeable = True
     anova.pvalues[:] = 0.5
     assert "no constraint explains clearly more" in write_constraint_sentences(ca, [anova])[-1]

@@ -191,6 +191,7 @@ def test_the_page_has_all_tables():
         "From FactoMineR's dimdesc and catdes, and Xplortext",
         "From GDAtools",
         "From ade4's dudi.nsc, CAvariants, homals and Gifi",
+        "From R's vegan, and ade4's pcaiv",
         "From phik, dython and ppscore",
         "From scikit-learn's CCA",
         "From cca-zoo",

@@ -198,6 +198,15 @@ def test_scree_has_constrained_axes_apart(ca):
     assert len(plot.scree(ca, n_components=2).patches) == 2
 
 
+@pytest.mark.parametrize("side", ["rows", "columns"])
+def test_contributions_of_both_sides(ca, side):
+    ax = plot.contributions(ca, 1, side, most=3)
+    points = getattr(ca, f"{side}_")
+    largest = np.argsort(points.contributions[:, 0])[-3:]
+    assert [text.get_text() for text in ax.get_yticklabels()] == points.labels[largest].tolist()
+    np.testing.assert_allclose([bar.get_width() for bar in ax.patches], 100 * points.contributions[largest, 0])
+
+
 def test_values_of_the_constraints_are_known_at_each_site(data, ca):
     values = make_triplot(ca).values
     np.testing.assert_allclose(values["water"], data[1]["water"])
@@ -206,9 +215,17 @@ def test_values_of_the_constraints_are_known_at_each_site(data, ca):
 
 def test_the_factor_of_arrows_has_two_digits_and_reaches_the_points():
     points, arrows = np.array([[3.0, 0.2], [-1.0, 1.0]]), np.array([[0.3, 0.0], [0.0, 0.17]])
-    assert choose_arrow_factor(points, arrows) == 4.4
-    assert choose_arrow_factor(points, np.zeros((0, 2))) == 1
-    assert choose_arrow_factor(points, np.zeros((1, 2))) == 1
+    ones = np.ones(2)
+    assert choose_arrow_factor(points, arrows, ones) == 4.4 < 0.75 * 1.0 / 0.17
+    assert choose_arrow_factor(points, np.zeros((0, 2)), ones) == 1
+    assert choose_arrow_factor(points, np.zeros((1, 2)), ones) == 1
+
+
+def test_numbers_that_hardly_go_with_the_axes_have_short_arrows():
+    """A correlation of 1 would reach 1.5 times as far as the points, whatever the scaling."""
+    points, weak = np.array([[3.0, 0.2], [-1.0, 1.0]]), np.array([[0.05, 0.0]])
+    assert choose_arrow_factor(points, weak, np.ones(2)) == 4.5
+    assert choose_arrow_factor(points, 3 * weak, np.array([3.0, 3.0])) == 1.5
 
 
 @pytest.mark.parametrize(

@@ -15,6 +15,7 @@ from correspondence.data.table import to_frame
 
 __all__ = ["align_row_variables", "as_frame_of_columns", "read_row_variables"]
 
+NAMES_OF_NAMELESS = ("", "Unnamed: 0")  # a first column without a heading, and what pandas makes of it
 MIN_SHARE_OF_LABELS = 0.5  # of the rows of the fit: a column of texts that has more of their labels is one of labels
 
 
@@ -93,6 +94,10 @@ def _join_columns(columns: dict[str, Any], argument: str) -> Any:
     series = (nw.from_native(column, series_only=True, pass_through=True) for column in columns.values())
     of_pandas = next((one for one in series if isinstance(one, nw.Series) and one.implementation.is_pandas()), None)
     if of_pandas is None:
+        lengths = list(dict.fromkeys(np.size(to_array(column, argument)) for column in columns.values()))
+        if len(lengths) > 1:
+            found = f"{lengths[0]} and {lengths[1]}"
+            raise ValueError(f"{argument} must have the same number of values in each column, got {found}.")
         return to_frame(columns)
     try:
         return of_pandas.implementation.to_native_namespace().DataFrame(columns)
@@ -113,8 +118,13 @@ def _find_row_labels(frame: nw.DataFrame, rows: np.ndarray) -> tuple[list[Any] |
     known, index = set(rows.tolist()), nw.maybe_get_index(frame)
     if index is not None and (set(index) == known or not (_is_numbering(known) or _only_numbers(index, known))):
         return list(index), 0
-    # Numbers in the first column may be measurements that happen to be equal to labels.
-    if frame.shape[1] > 1 and not frame[:, 0].dtype.is_numeric():
+    if frame.shape[1] > 1 and frame[:, 0].dtype.is_numeric():
+        # Numbers from 1 on may be ranks or days, which happen to be equal to labels, unless the column has no name.
+        found = frame[:, 0].to_list()
+        may_be_others = _is_numbering(known) or _is_numbering({label - 1 for label in known if isinstance(label, int)})
+        is_nameless = frame.columns[0].strip() in NAMES_OF_NAMELESS
+        return (found, 1) if set(found) == known and (is_nameless or not may_be_others) else (None, 0)
+    if frame.shape[1] > 1:
         found = frame[:, 0].to_list()
         n_known = len(known.intersection(found))
         if n_known == len(known) or (len(set(found)) == len(found) and n_known > MIN_SHARE_OF_LABELS * len(known)):
@@ -145,10 +155,15 @@ def _match_rows(labels: list[Any], rows: np.ndarray, argument: str) -> np.ndarra
         if {str(label) for label in missing} & {str(label) for label in extra}:
             own, fitted = type(next(iter(extra))).__name__, type(missing[0]).__name__
             trouble += f"; its labels are {own}, those of the fit {fitted}"
-        raise ValueError(f"{argument} must have each row of the fit once, but {trouble}.")
+        advice = "Leave the same rows out of both." if missing or extra else "Keep one of them each."
+        if len(missing) == len(known):
+            trouble += f"; its rows are named {list_names(found, 3)}"
+            advice = "Give them the names of the table, or no names (an array) to take them in order."
+        raise ValueError(f"{argument} must have each row of the fit once, but {trouble}. {advice}")
     return np.array([position[label] for label in known])
 
 
 def _check_number_of_rows(n: int, argument: str, rows: np.ndarray) -> None:
     if n != len(rows):
-        raise ValueError(f"{argument} must have a value for each of the {len(rows)} rows of the fit, got {n}.")
+        advice = "Give them in the order of the rows, or a frame that names its rows."
+        raise ValueError(f"{argument} must have a value for each of the {len(rows)} rows of the fit, got {n}. {advice}")

@@ -176,5 +176,5 @@ def describe_terms(test: Any, kind: str) -> str:
         return f"{beside}, no constraint explains clearly more than chance."
     verb = "explains" if len(holding) == 1 else "explain"
     others = [term for term, pvalue in pvalues if pvalue > MAX_PVALUE]
-    rest = f"; of {join_names(others)} that is not clear" if others else ""
+    rest = f"; for {join_names(others)} that is not clear" if others else ""
     return f"{beside}, {join_names(holding)} {verb} more than chance{rest}."

@@ -117,13 +117,14 @@ class Model {
         : [[0, 0], place(number, axis => this.arrowFactor * number.correlations[axis])],
     }));
   }
-  /* What all biplot scores of a triplot are multiplied by, so that the longest arrow nearly reaches the outermost points. */
+  /* What all biplot scores of a triplot are multiplied by, so that the longest arrow nearly reaches the outermost points, and weak ones stay short. */
   chooseArrowFactor(numbers, place, first, second, map) {
     const xy = this.positions(first, second, map), ratios = [0, 1].filter(k => [first, second][k] >= 0).map(k => {
       const reach = xy.reduce((most, value, i) => i % 2 === k && value === value ? Math.max(most, Math.abs(value)) : most, 0);
-      return reach / Math.max(...numbers.map(number => Math.abs(place(number, axis => number.correlations[axis])[k])), 1e-9);
+      const lengthOf = value => Math.max(...numbers.map(number => Math.abs(place(number, value(number))[k])), 1e-9);
+      return [.75 * reach / lengthOf(number => axis => number.correlations[axis]), 1.5 * reach / lengthOf(() => () => 1)];
     });
-    const factor = .75 * Math.min(...ratios);
+    const factor = Math.min(...ratios.map(ratio => ratio[0]), Math.max(...ratios.map(ratio => ratio[1])));
     return numbers.length && factor > 0 && factor < 1e6 ? +factor.toPrecision(2) : 1;
   }
   /* Where each group of columns sees a row, in the coordinates of a map. */

@@ -155,6 +155,9 @@ def contributions(
     if side not in ("rows", "columns"):
         raise ValueError(f'side must be "rows" or "columns", got {side!r}.')
     functions = d.f if side == "rows" else d.g
+    if side == "rows" and is_constrained(d_or_est):  # whose f are functions of the constraints, not of labels
+        rows = d_or_est.rows_
+        functions = LabelFunctions(rows.labels, rows.standard, rows.mass)
     if not isinstance(functions, LabelFunctions):
         raise TypeError(f"d_or_est must decompose two discrete variables, as CA does, got {type(d_or_est).__name__}.")
     known = np.flatnonzero(functions.mass > 0)

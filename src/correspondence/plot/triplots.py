@@ -224,7 +224,7 @@ def place_triplot(
     curves = scene.curves if with_constraints else {}
     paths = [add_zero_height(path[:, index] * scale) for path in curves.values()]
     points = np.vstack([cloud.xy[:, : len(index)] for cloud in (sites, species)])
-    factor = choose_arrow_factor(np.vstack([points, means]), tips)
+    factor = choose_arrow_factor(np.vstack([points, means]), tips, np.broadcast_to(scale, len(index)))
     is_arrow = np.linalg.norm(factor * tips, axis=1) > 1e-9 * max(np.abs(points).max(initial=0.0), 1e-300)
     ends, means = add_zero_height(factor * tips[is_arrow]), add_zero_height(means)
     named = to_object_array([*scene.numbers[:m][is_arrow], *curves])

@@ -110,4 +110,5 @@ class Anova(FrameResult):
             return text
         alone = int((self.stratum_sizes == 1).sum())
         fixed = f", {alone} of which have one row, which stays" if alone else ""
-        return f"{text}, within {len(self.stratum_sizes)} strata{fixed}"
+        n = len(self.stratum_sizes)
+        return f"{text}, within {n} strat{'um' if n == 1 else 'a'}{fixed}"

@@ -32,6 +32,7 @@ SCALING_WORDS = {
     "symmetric": "sites and species in principal coordinates, as no scaling of a biplot has them",
 }
 ARROW_SHARE = 0.75  # of the extent of the points that the longest arrow reaches
+MAX_UNIT_SHARE = 1.5  # of that extent for a correlation of 1, so that the arrows of weak correlations are short
 MIN_ARROW_LENGTH = 1e-9
 N_PATH_POINTS = 12  # of a number that bends
 
@@ -239,21 +240,27 @@ def _list_site_values(ca: Any) -> dict[str, np.ndarray]:
     return values
 
 
-def choose_arrow_factor(points: np.ndarray, arrows: np.ndarray) -> float:
+def choose_arrow_factor(points: np.ndarray, arrows: np.ndarray, units: np.ndarray | None = None) -> float:
     """Choose the number by which all arrows are multiplied so that the longest nearly reaches the outermost points.
+
+    If none of the numbers goes with the axes, they stay shorter: the length of an arrow is read as its strength.
 
     Parameters
     ----------
     points, arrows : ndarray of shape (n, k), (m, k)
         The points of the picture, and the arrows before they are multiplied.
+    units : ndarray of shape (k,), optional
+        The length on each axis of the arrow of a correlation of 1, if the arrows are correlations.
 
     Examples
     --------
-    >>> choose_arrow_factor(np.array([[2.0, 1.0], [-4.0, 0.5]]), np.array([[0.5, 0.1]]))
+    >>> choose_arrow_factor(np.array([[2.0, 1.0], [-4.0, 0.5]]), np.array([[0.5, 0.1]]), np.ones(2))
     6.0
     """
     if not arrows.size or np.abs(arrows).max() < MIN_ARROW_LENGTH:
         return 1.0
     reach, longest = (np.abs(values).max(axis=0, initial=0.0) for values in (points, arrows))
     factor = ARROW_SHARE * min(a / b for a, b in zip(reach, longest, strict=True) if b >= MIN_ARROW_LENGTH)
+    if units is not None:
+        factor = min(factor, MAX_UNIT_SHARE * float((reach / np.maximum(units, MIN_ARROW_LENGTH)).max()))
     return float(f"{factor:.2g}") if factor > 0 else 1.0

@@ -70,6 +70,8 @@ def _check_table(ca: Any) -> None:
     check_is_fitted(ca)
     if find_asymmetric(ca) is not None:
         raise ValueError(f"ca must be without a response, got response={ca.response!r}. See its tau_test_ instead.")
+    if getattr(ca, "_explained", None) is not None:
+        raise ValueError('ca must be without constraints or conditions, got a fit with some. Use ca.anova(by="axis").')
     if ca.subset_rows is not None or ca.subset_columns is not None:
         raise ValueError("ca must be of a whole table, got one of a subset. Fit it without subset_rows and columns.")
     if ca.regularization_:

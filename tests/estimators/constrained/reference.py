@@ -19,6 +19,7 @@ LEVELS = {
     "Substrate": ("Sphagn1", "Sphagn2", "Sphagn3", "Sphagn4", "Litter", "Barepeat", "Interface"),
 }
 NOT_ORDERED = ("Substrate",)
+CHEMISTRY = ["N", "P", "K", "Ca", "Mg", "S", "Al", "Fe", "Mn", "Zn", "Mo", "Baresoil", "Humdepth", "pH"]
 MORE_MODELS = {  # table, constraints, conditions
     "mite": ("mite", ["SubsDens", "WatrCont", "Substrate", "Shrub", "Topo"], None),
     "mite_partial": ("mite", ["WatrCont", "Shrub"], ["Substrate", "SubsDens"]),
@@ -28,6 +29,8 @@ MORE_MODELS = {  # table, constraints, conditions
     "collinear_given": ("dune", ["A1", "Management", "A1sq"], ["SF", "A1b"]),
     "gaps": ("dune", ["A1", "Management"], None),
     "few_sites": ("dune", ["A1", "Moisture", "Management", "Manure"], None),
+    "lichens": ("vare", CHEMISTRY, None),
+    "lichens_partial": ("vare", ["Al", "P", "K"], ["Baresoil", "pH"]),
 }
 
 
@@ -52,15 +55,16 @@ def load_more_values():
     return json.loads((ORACLE / "vegan" / "models.json").read_text(encoding="utf-8"))
 
 
-def load_mites():
-    """Load counts of mites and their environment; "None" is a level of the shrubs, not a missing value."""
+def load_vegan(name):
+    """Load a table and its environment, of mites or lichens; "None" is a level of shrubs, not a missing value."""
     read = {"index_col": 0, "keep_default_na": False}
-    return tuple(pd.read_csv(ORACLE / "vegan" / f"{name}_data.csv", **read) for name in ("mite", "mite_env"))
+    return tuple(pd.read_csv(ORACLE / "vegan" / f"{part}_data.csv", **read) for part in (name, f"{name}_env"))
 
 
 def load_more_data(model):
     """Load the table and the environment of a model, with the factors that R has."""
-    table, env = load_mites() if MORE_MODELS[model][0] == "mite" else load_data()
+    name = MORE_MODELS[model][0]
+    table, env = load_data() if name == "dune" else load_vegan(name)
     if "A1" in env:
         env = env.assign(A1b=2 * env["A1"] + 3, A1sq=env["A1"] ** 2, SF=np.where(env["Management"] == "SF", "y", "n"))
     for name in LEVELS.keys() & set(env):

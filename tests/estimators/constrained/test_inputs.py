@@ -34,6 +34,19 @@ def test_frames_and_arrays_of_any_kind_give_the_same():
         assert_near(fit(constraints, table).pics_, wanted)
 
 
+def test_numbers_in_the_first_column_are_names_if_only_these_have_them():
+    """As read_csv leaves the names that R has written, without a heading."""
+    wanted = fit_model("dune_cca").pics_
+    shuffled = env.sample(frac=1, random_state=0)
+    for heading in ("", "Unnamed: 0"):
+        assert_near(fit(shuffled.reset_index(names=heading)).pics_, wanted)
+    plots = np.arange(20) * 7 + 103
+    named = shuffled.set_axis(plots[shuffled.index - 1]).reset_index(names="plot")
+    assert_near(fit(named, dune.set_axis(plots)).pics_, wanted)
+    visits = env.assign(visit=np.random.default_rng(0).permutation(20) + 1)[["visit", "A1"]].reset_index(drop=True)
+    assert list(fit(visits).constraint_terms_) == ["visit", "A1"]  # numbers from 1 on may be anything
+
+
 @pytest.mark.parametrize(
     ("more", "reason", "name"),
     [
@@ -165,6 +178,9 @@ def test_parameters_that_do_not_go_with_constraints_are_refused(parameters, matc
         (env[[]], "at least one column"),
         (pd.concat([env, env], axis=1), "more than once"),
         (env.assign(c=[np.inf, *range(19)]), "infinity"),
+        ({"A1": [1.0, 2.0], "c": range(20)}, "same number of values.*2 and 20"),
+        (env[["A1"]].set_axis([f"s{i}" for i in range(20)]), "rows are named s0"),
+        (pd.DataFrame({"notes": [f"a note on plot {i}" for i in range(20)]}), "numbers, categories or dates.*notes"),
         ("A1 + Management", "values of variables"),
     ],
 )
@@ -187,9 +203,15 @@ def test_strata_that_cannot_be_used_are_refused(groups, match):
         fit_model("dune_cca").anova(groups=groups)
 
 
+def test_conditions_without_anything_to_use_are_refused():
+    with pytest.raises(ValueError, match=r"given must .*numbers, categories or dates"):
+        fit(given={"c": np.full(20, np.nan)})
+
+
 def test_a_stratum_of_one_row_stays_and_is_told():
     test = fit_model("dune_cca").anova(n_permutations=19, groups=["alone", *["x"] * 10, *["y"] * 9])
     assert "1 of which have one row" in repr(test)
+    assert "within 1 stratum" in repr(fit_model("dune_cca").anova(n_permutations=19, groups=[1] * 20))
 
 
 @pytest.mark.parametrize(

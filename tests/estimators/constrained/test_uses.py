@@ -220,6 +220,8 @@ def test_what_would_forget_the_constraints_is_refused():
         ca.bootstrap(5)
     with pytest.raises(ValueError, match=r"est .*constraints"):
         co.describe_axes(ca, environment)
+    with pytest.raises(ValueError, match=r"ca .*constraints.*anova"):
+        co.axis_tests(ca)
 
 
 def test_sites_are_clustered_where_the_constraints_put_them():

@@ -9,9 +9,9 @@ from tests.estimators.constrained.reference import (
     assert_near,
     fit_more,
     load_data,
-    load_mites,
     load_more_data,
     load_more_values,
+    load_vegan,
     read_oracle,
 )
 
@@ -43,17 +43,17 @@ def test_inflation_of_columns_that_are_not_left_out(model):
     assert_near([ca.vif_[name] for name in known], [wanted[name] for name in known])
 
 
-@model
-def test_scores(model):
-    ca, wanted = fit_more(model), load_more_values()[model]["scores"]
-    species = ca.scores("sp", "symmetric").to_frame("pandas").set_index("label")
+@pytest.mark.parametrize(("model", "hill"), [*((model, False) for model in MORE_MODELS), ("lichens_partial", True)])
+def test_scores(model, hill):
+    ca, wanted = fit_more(model), load_more_values()[model]["hill" if hill else "scores"]
+    species = ca.scores("sp", "symmetric", hill=hill).to_frame("pandas").set_index("label")
     d = len(wanted["sp"]["values"][0])
     signs = np.sign(
         (species.loc[wanted["sp"]["names"]].iloc[:, :d] * np.array(wanted["sp"]["values"])).sum()
     ).to_numpy()
     assert {"wa", "lc", "sp", "bp"} <= set(wanted)
     for display, part in wanted.items():
-        frame = ca.scores(display, 3).to_frame("pandas")
+        frame = ca.scores(display, 3, hill=hill).to_frame("pandas")
         frame.index = frame["label"].astype(str)
         names, values = [str(name) for name in part["names"]], np.array(part["values"], dtype=float)
         found = frame.loc[names].iloc[:, 1 : 1 + d]
@@ -86,6 +86,15 @@ def test_anova(model, kind):
         assert (np.abs(p - theirs) < 4.5 * spread).all()
 
 
+def test_what_axes_and_parts_explain_of_each_species():
+    ca, wanted = fit_more("lichens_partial"), load_more_values()["lichens_partial"]
+    assert_near(ca.columns_.cos2.cumsum(axis=1), wanted["goodness"])
+    conditioned, constrained, unconstrained = np.array(wanted["inertcomp"]).T
+    assert_near((ca.columns_.principal**2).sum(axis=1) * ca.columns_.mass, constrained)
+    assert_near(ca.columns_.inertia, conditioned + constrained + unconstrained)
+    assert_near(ca.unconstrained_.columns.inertia, unconstrained)
+
+
 def test_a_term_of_conditions_and_of_constraints_is_left_out_of_the_latter():
     dune, env = load_data()
     ca = co.CA().fit(dune, constraints=env[["A1", "Management"]], given=env[["Management"]])
@@ -96,7 +105,7 @@ def test_a_term_of_conditions_and_of_constraints_is_left_out_of_the_latter():
 
 def test_pandas_categories_without_order_keep_their_own_order():
     mite, env = load_more_data("mite")
-    assert len(mite) == len(load_mites()[1]) == 70
+    assert len(mite) == len(load_vegan("mite")[1]) == 70
     ca = co.CA().fit(mite, constraints=env[["Substrate"]])
     assert ca.constraint_terms_["Substrate"][0] == "SubstrateSphagn2"
     reordered = (

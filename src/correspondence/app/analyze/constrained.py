@@ -147,14 +147,17 @@ def read_row_facts(request: Request, rows: Sequence[Any]) -> RowFacts:
     )  # not read as numbers again
 
     def select(wanted: Sequence[str]) -> Any:
-        return frame.select([*([key] if key else []), *wanted]).to_native() if wanted else None
+        return frame.select([*([] if key is None else [key]), *wanted]).to_native() if wanted else None
 
     notes = (*file.list_notes([*names, *request.given]), *note)
     return RowFacts(select(names), select(request.given), select(groups), tuple(names), tuple(request.given), notes)
 
 
-def find_row_key(frame: nw.DataFrame, rows: list[str], path: Path) -> tuple[nw.DataFrame, str, list[str]]:
-    """Find out whether the first column names the rows of the table; otherwise these are taken by their position."""
+def find_row_key(frame: nw.DataFrame, rows: list[str], path: Path) -> tuple[nw.DataFrame, str | None, list[str]]:
+    """Find out whether the first column names the rows of the table; otherwise these are taken by their position.
+
+    Its name may be empty, as R writes it; None says that there is no such column.
+    """
     first, known = frame.columns[0], set(rows)
     as_texts = as_label_texts(frame, [first])
     labels = as_texts[first].to_list()
@@ -163,11 +166,14 @@ def find_row_key(frame: nw.DataFrame, rows: list[str], path: Path) -> tuple[nw.D
     is_name = not first.strip() or (frame[first].dtype == nw.String and len(set(labels)) == len(labels))
     shared = known & set(labels)
     if shared and is_name:
-        lacking = [row for row in rows if row not in set(labels)] or ["none"]
-        extra = [label for label in labels if label not in known] or ["none"]
+        lacking = [row for row in rows if row not in set(labels)]
+        extra = [label for label in labels if label not in known]
+        troubles = [f"lacks {list_names(lacking, 3)}"] * bool(lacking) + [f"has {list_names(extra, 3)} beside"] * bool(
+            extra
+        )
         raise ValueError(
-            f"--constraints: {path} must have one row for each row of the table: it lacks {list_names(lacking, 3)}, "
-            f"and has {list_names(extra, 3)} beside."
+            f"--constraints: {path} must have one row for each row of the table, but it "
+            f"{' and '.join(troubles) or 'has some more than once'}. Leave the same rows out of both files."
         )
     if len(frame) != len(rows):
         raise ValueError(
@@ -175,8 +181,8 @@ def find_row_key(frame: nw.DataFrame, rows: list[str], path: Path) -> tuple[nw.D
         )
     note = f"{path.name}: its rows are those of the table in the same order, because no first column names them."
     if is_name and len(frame.columns) > 1:
-        return frame.select(frame.columns[1:]), "", [f"{note} {first!r} is left out."]
-    return frame, "", [note]
+        return frame.select(frame.columns[1:]), None, [f"{note} {first!r} is left out."]
+    return frame, None, [note]
 
 
 # --- the analysis

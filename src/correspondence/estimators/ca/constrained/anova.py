@@ -11,6 +11,7 @@ from correspondence._util.arguments import check_seed, check_whole
 from correspondence._util.labels import as_labels, encode_labels, find_missing_labels
 from correspondence._util.progress import ProgressArgument, make_progress_bar
 from correspondence._util.text import short_repr
+from correspondence._util.threads import limit_blas_threads
 from correspondence.core.row_matching import read_row_variables
 from correspondence.data.table import Table
 from correspondence.estimators.ca.constrained.algebra import ConstrainedTable
@@ -23,6 +24,7 @@ __all__ = ["ConstraintTester", "adjust_share", "run_anova"]
 
 KINDS = (None, "term", "margin", "axis")
 MAX_SEED = 2**32
+MAX_NUMBERS_FOR_ONE_THREAD = 1 << 20  # of the residuals: products with fewer are done before a second thread is there
 
 
 class ConstraintTester:
@@ -185,7 +187,8 @@ def run_anova(
     pvalues = np.full((2, len(effects)), np.nan)
     defined = [i for i, effect in enumerate(effects) if not np.isnan(effect.f)]
     orders = RowOrders.choose(rows, n_permutations, seed) if defined else RowOrders(rows, 0, False, seed)
-    with make_progress_bar(2 * orders.n_orders, "permutations", progress) as bar:
+    is_small = model.residuals.size <= MAX_NUMBERS_FOR_ONE_THREAD
+    with make_progress_bar(2 * orders.n_orders, "permutations", progress) as bar, limit_blas_threads(is_small):
         for kind in (0, 1):
             counts = count_at_least(model, [hypotheses[i] for i in defined], orders, are_sites=kind == 1, bar=bar)
             pvalues[kind, defined] = (1 + counts) / (1 + orders.n_orders)

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from correspondence._util.threads import limit_blas_threads
 from correspondence.core.site_scores import compute_row_terms
 from correspondence.estimators.ca.constrained.algebra import Axes, DesignBasis
 from correspondence.results.evidence import compute_gain
@@ -54,6 +55,10 @@ class BendChooser:
 
     def choose(self) -> tuple[int, ...]:
         """Return the number of curves of each constraint: the same for all first, then one by one."""
+        with limit_blas_threads(True):  # hundreds of small decompositions
+            return self._choose()
+
+    def _choose(self) -> tuple[int, ...]:
         most = [len(own) - 1 if curve else 0 for own, curve in zip(self._columns, self._is_curve, strict=True)]
         straight = tuple(0 for _ in most)
         common = [tuple(min(k, limit) for limit in most) for k in range(1, max(most, default=0) + 1)]

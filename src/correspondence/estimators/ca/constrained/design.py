@@ -11,7 +11,7 @@ import narwhals as nw
 import numpy as np
 
 from correspondence._util.labels import MISSING, to_object_array
-from correspondence._util.text import short_repr
+from correspondence._util.text import list_names, short_repr
 from correspondence.core.column_features import CurveColumn, FeatureColumn, LabelColumn, ManyColumns, NumberColumn
 from correspondence.data.answers import MISSING_CODE, Answers, list_answers
 from correspondence.data.column_kinds import decide_column_kind
@@ -96,6 +96,10 @@ def read_variables(columns: Sequence[tuple[Any, Any]], argument: str) -> list[Ro
             found.append(RowVariable(name, None, _order_levels(column, list_answers(column, str(name)))))
         else:
             unused[name] = kind.kind
+    if not found:
+        kinds = list_names([f"{name} ({kind})" for name, kind in unused.items()], 5)
+        advice = "Give a variable that all rows have, or leave the argument out."
+        raise ValueError(f"{argument} must have a column of numbers, categories or dates, got only {kinds}. {advice}")
     warn_of_unused_kinds(unused)
     return found
 

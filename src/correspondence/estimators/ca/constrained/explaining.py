@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any, NoReturn
 
 import numpy as np
+from sklearn.base import TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from correspondence._util.arguments import find_user_stacklevel, is_number, to_array
@@ -43,7 +44,7 @@ CANNOT_BE_USED = {
 }
 
 
-class TableExplainer(ConstraintTester):
+class TableExplainer(ConstraintTester, TransformerMixin):  # whose set_output needs to see fit_transform
     """What `CA` can say if constraints or conditions were given.
 
     Attributes
@@ -187,8 +188,8 @@ class TableExplainer(ConstraintTester):
             The same as ``fit(X, y).transform(X)``; with constraints or conditions, the standard coordinates of rows.
         """
         if fit_params.get("constraints") is None and fit_params.get("given") is None:
-            return super().fit_transform(X, y, **fit_params)  # type: ignore[misc]
-        return self.fit(X, y, **fit_params).rows_.standard  # type: ignore[attr-defined]
+            return super().fit_transform(X, y, **fit_params)
+        return self.fit(X, y, **fit_params).rows_.standard
 
     def _is_explained(self) -> bool:
         """Whether f are functions of constraints."""
@@ -232,7 +233,7 @@ class TableExplainer(ConstraintTester):
         kept = counts.sum(axis=1) > 0
         return score_rows(HeldOutRows(np.nan_to_num(F)[kept], G, self.correlations_, counts[kept]))
 
-    def scores(self, display: str = "sites", scaling: str | int = "species") -> Scores:
+    def scores(self, display: str = "sites", scaling: str | int = "species", *, hill: bool = False) -> Scores:
         """Return the scores of sites, species or constraints, with the names and scalings of R's vegan.
 
         Parameters
@@ -245,6 +246,9 @@ class TableExplainer(ConstraintTester):
         scaling : {"none", "sites", "species", "symmetric"} or 0, 1, 2, 3
             Which scores are multiplied by the roots of the inertias: of "none", of "sites" (all but those of species),
             of "species", or of both by the fourth root.
+        hill : bool
+            Divide points (not arrows) by sqrt(1 - inertia), Hill's scaling: with "species" the unit of an axis is the
+            mean standard deviation of the sites at which a species occurs.
 
         Returns
         -------
@@ -259,7 +263,7 @@ class TableExplainer(ConstraintTester):
         array([ 1.27, -0.22, -1.13])
         """
         self._require_constraints("scores")
-        return self._score_maker.make_scores(display, scaling)
+        return self._score_maker.make_scores(display, scaling, hill)
 
 
 def as_variables(values: Any, argument: str) -> Any:

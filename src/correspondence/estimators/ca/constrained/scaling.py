@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from correspondence._util.arguments import check_flag
 from correspondence._util.labels import to_object_array
 from correspondence._util.text import short_repr
 from correspondence.data.table import Table
@@ -27,6 +28,7 @@ DISPLAYS = {
 }
 SCALINGS = ("none", "sites", "species", "symmetric")
 SITE_POWERS = {"none": 0.0, "sites": 0.5, "species": 0.0, "symmetric": 0.25}  # of the inertias of the axes
+MIN_SPREAD_OF_SPECIES = 1e-12  # 1 - inertia, the variance of sites within species: an axis without it has no Hill units
 SPECIES_POWERS = {"none": 0.0, "sites": 0.0, "species": 0.5, "symmetric": 0.25}
 
 
@@ -50,13 +52,17 @@ class ScoreMaker:
         self._axes = tuple(f"CCA{i + 1}" for i in range(len(constrained.s)))
         self._axes += tuple(f"CA{i + 1}" for i in range(len(unconstrained.s)))
 
-    def make_scores(self, display: Any, scaling: Any) -> Scores:
+    def make_scores(self, display: Any, scaling: Any, hill: Any = False) -> Scores:
         """Make scores of one kind."""
-        wanted, scaling = check_display(display), check_scaling(scaling)
+        wanted, scaling, hill = check_display(display), check_scaling(scaling), check_flag(hill, "hill")
         labels, values = getattr(self, f"_find_{wanted}")()
         values = np.hstack([values, np.zeros((len(values), len(self._axes) - values.shape[1]))])
         powers = SPECIES_POWERS if wanted == "species" else SITE_POWERS
-        return Scores(labels, values * self._inertias ** powers[scaling], self._axes, wanted, scaling)
+        factors = self._inertias ** powers[scaling]
+        if hill and scaling != "none" and wanted not in ("bp", "reg"):  # as in vegan, arrows stay correlations
+            left = 1 - self._inertias
+            factors = factors / np.sqrt(np.where(left > MIN_SPREAD_OF_SPECIES, left, np.nan))
+        return Scores(labels, values * factors, self._axes, wanted, scaling)
 
     @property
     def weighted_averages(self) -> np.ndarray:
