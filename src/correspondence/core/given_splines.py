@@ -162,17 +162,19 @@ def regress_on_splines(
     first = _fit_splines(F, features, folds, is_rough)
     if not has_indices:
         return first.residuals
-    A = first.find_indices(F)
+    # A rough index would be full of noise, which a function of it turns into what the regression misses.
+    smooth = _fit_splines(F, features, None, is_rough=False) if is_rough else first
+    A = smooth.find_indices(F)
     if not A.shape[1]:
         return first.residuals
     # Without the row itself, the expectation would differ from that of the functions by a share of the noise, which the
     # second regression would then remove.
-    indices = (F - first.residuals.own - F.mean(axis=0)) @ A
+    indices = (F - smooth.residuals.own - F.mean(axis=0)) @ A
     both = np.hstack([rows, indices]), np.append(is_number, np.ones(A.shape[1], dtype=bool))
     second = _fit_splines(F, SplineFeatures.from_rows(*both, reach_extremes=features.reach_extremes), folds, is_rough)
     if not is_rough and not _is_clearly_better(first.residuals.held_out, second.residuals.held_out):
         return first.residuals
-    own = first.residuals.regression.functions
+    own = smooth.residuals.regression.functions
     regression = replace(
         second.residuals.regression,
         indices=replace(own, weights=own.weights @ A),
@@ -194,12 +196,15 @@ class _Fitted:
 
     residuals: SplineResiduals
     smoother: _Smoother
+    strength: float
 
     def find_indices(self, F: np.ndarray) -> np.ndarray:
         """Find the few combinations that z clearly predicts best, as columns of weights of the functions."""
         directions, C = self.smoother.predict_combinations(F - F.mean(axis=0))
-        _, s, Vt = np.linalg.svd(C, full_matrices=False)
-        return directions @ Vt[: min(MAX_INDICES, count_clear(s, C.shape, len(F)))].T
+        shrunk = 1 / (1 + self.strength * self.smoother.rough)
+        _, s, Vt = np.linalg.svd(shrunk[:, None] * C, full_matrices=False)
+        n_clear = count_clear(s, (float((shrunk**2).sum()), C.shape[1]), len(F))
+        return directions @ Vt[: min(MAX_INDICES, n_clear)].T
 
 
 @dataclass(frozen=True, eq=False)
@@ -245,13 +250,13 @@ def _fit_splines(
     regression = SplineRegression(AdditiveFunctions(features.basis, features.mean, weights), centre)
     if folds is None:
         held_out = own / (1 - np.minimum(leverages, MAX_LEVERAGE))
-        return _Fitted(SplineResiduals(regression, own, held_out, leverages), smoother)
+        return _Fitted(SplineResiduals(regression, own, held_out, leverages), smoother, strength)
     held_out = np.empty_like(F)
     for train, test in folds:
         middle, start = B[train].mean(axis=0), F[train].mean(axis=0)
         part = _Smoother.from_features(B[train] - middle, smoother.penalty, smoother.ridge * len(F) / len(train))
         held_out[test] = F[test] - start - (B[test] - middle) @ part.solve(F[train] - start, strength)
-    return _Fitted(SplineResiduals(regression, own, held_out, leverages), smoother)
+    return _Fitted(SplineResiduals(regression, own, held_out, leverages), smoother, strength)
 
 
 def make_basis(rows: np.ndarray, is_number: np.ndarray, *, reach_extremes: bool) -> SplineBasis:
@@ -375,6 +380,6 @@ class _Smoother:
         return np.minimum((1 + self.Q**2 @ (1 / (1 + self.rough * strength))) / len(self.Q), 1.0)
 
 
-def count_clear(s: np.ndarray, shape: tuple[int, ...], n: int) -> int:
+def count_clear(s: np.ndarray, shape: tuple[float, ...], n: int) -> int:
     """Count the canonical correlations larger than that of noise with the best function of noise."""
     return int((s > np.sqrt(shape[0] / n) + np.sqrt(shape[1] / n)).sum())
