@@ -119,6 +119,19 @@ def test_cos2_is_of_the_profiles():
     np.testing.assert_allclose(ca.rows_.cos2, averages**2 / ca.rows_.chi2_distance[:, None] ** 2, atol=1e-10)
 
 
+@pytest.mark.parametrize("ordered", [["rows"], ["columns"], ["rows", "columns"]])
+@pytest.mark.parametrize("shape", [(3, 2), (2, 3), (5, 4)])
+def test_exact_independence_leaves_standardised_functions_in_order(shape, ordered):
+    counts = np.outer(np.arange(1, shape[0] + 1), np.full(shape[1], 3.0))
+    ca = co.CA(ordered=ordered).fit(counts)
+    assert ca.correlations_ == pytest.approx(0, abs=1e-12)
+    for points, side in ((ca.rows_, "rows"), (ca.columns_, "columns")):
+        f = points.standard
+        assert points.mass @ f == pytest.approx(0, abs=1e-9)
+        assert f.T @ (points.mass[:, None] * f) == pytest.approx(np.eye(f.shape[1]), abs=1e-9)
+        assert side not in ordered or is_monotone(f[:, 0])
+
+
 def test_without_an_order_nothing_changes():
     table = co.datasets.load_housetasks()
     ca, plain = co.CA().fit(table), co.CA(ordered=None).fit(table)
