@@ -233,6 +233,7 @@ def test_fewer_components_than_asked_for():
         (3, "list of names"),
         (["wages"], "income"),
         (["rows", "income"], "twice"),
+        (iter(["rows"]), "list of names"),
         (["rows"], "levels of rows"),
         ({"rows": LEVELS[:3]}, "often"),
         ({"rows": [*LEVELS, "often"]}, "once"),
@@ -246,6 +247,13 @@ def test_errors_name_the_argument(ordered, word):
     with pytest.raises(ValueError, match="ordered") as error:
         co.CA(ordered=ordered).fit(x, y)
     assert word in str(error.value)
+
+
+def test_a_name_of_both_sides_says_neither():
+    x, y = pd.Series([1, 2, 3, 1], name="grade"), pd.Series([2, 2, 3, 1], name="grade")
+    with pytest.raises(ValueError, match="both"):
+        co.CA(ordered=["grade"]).fit(x, y)
+    assert list(co.CA(ordered=["rows"]).fit(x, y).ordered_) == ["rows"]
 
 
 def test_what_cannot_be_combined():

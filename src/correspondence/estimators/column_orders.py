@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -32,20 +32,10 @@ from correspondence.data.label_order import (
 )
 from correspondence.data.pairs.pairs import Pairs
 
-__all__ = ["check_column_orders", "declares_column_order", "read_column_orders"]
+__all__ = ["declares_column_order", "read_column_orders"]
 
 SIDES = ("X", "Y")
 MIN_LEVELS = 3  # two have some order anyhow
-
-
-def check_column_orders(ordered: Any, name: str) -> None:
-    """Check the parameter `ordered` as far as it can be checked without data; see `ACE`."""
-    is_text = isinstance(ordered, str | bytes)
-    if not (ordered is None or (is_text and ordered == "auto") or (not is_text and isinstance(ordered, Iterable))):
-        raise ValueError(
-            f'{name} must be "auto", None, a list of names such as ["income"] or a dict of levels, got '
-            f"{short_repr(ordered)}."
-        )
 
 
 @dataclass(frozen=True, eq=False)

@@ -19,12 +19,14 @@ from correspondence.core.decomposition import Decomposition
 from correspondence.core.estimator import check_missing_policy, treat_missing
 from correspondence.data.copies import DUPLICATES, Copies, is_duplicates, resolve_groups, take_firsts
 from correspondence.data.counting import MIN_PAIRS, are_whole, as_counted, find_obstacle, take_apart
+from correspondence.data.label_order import SIDES, declare_order
 from correspondence.data.pairs import pairs as sources
 from correspondence.data.table import Table
 from correspondence.estimators.ca.estimator import CA
 from correspondence.results.component_tests import LatentDimension
 from correspondence.results.evidence import find_points
 from correspondence.selection.choice import NOTHING_FOUND_TEXT, Choice
+from correspondence.selection.declared_orders import describe_orders, list_declared_orders, list_table_orders
 from correspondence.selection.dependence_test import (
     N_DRAWS,
     SIGNIFICANCE_LEVEL,
@@ -75,11 +77,11 @@ def decompose(
     The sensible methods race: they are compared by what they capture of pairs not used in the fit, those that are
     clearly behind after one fold are dropped, and costly ones take part only if trees find something that sums of
     functions of single columns leave. The simplest method that is not clearly behind the best is taken, unless the best
-    sees components that the simplest cannot have. Whether there is any dependence is tested before, and one fold
+    sees components that the simplest cannot have. Where labels declare their order, "ca" and "ace" keep it, and the
+    `origin` of the result says whether it is kept. Whether there is any dependence is tested before, and one fold
     decides where there is none. Components are then tested one after the other, and those that are more than chance are
-    fitted to all pairs, but for those with which clearly less is captured. Two columns of labels
-    and tables of whole counts are judged alike: there the methods are correspondence analysis as it is, and with a
-    ridge for rare labels.
+    fitted to all pairs, but for those with which clearly less is captured. Two columns of labels and tables of whole
+    counts are judged alike: there the methods are correspondence analysis as it is, and with a ridge for rare labels.
 
     Parameters
     ----------
@@ -261,17 +263,21 @@ def choose_for_table(X: Any, wanted: _Wanted) -> Choice:
             )
         est = CA(wanted.n_components, regularization=None if name == "ca" else "auto")
         merged = merge_rare_of_table(table, None, wanted.min_count)
-        d = merged.teach_labels(est.fit(merged.merge_counts(table)).decomposition_)
-        return Choice(name, "X is a table of counts", d, not_tested=why, prepared=merged)
-    x, y = take_apart(table)
-    return choose_for_pairs(x, y, replace(wanted, groups=None), table)  # equal pairs are counts, not copies
+        est.fit(merged.merge_counts(table) if merged.merges else X)  # which may declare an order
+        d = merged.teach_labels(est.decomposition_)
+        orders = describe_orders(name, list_table_orders(X, table), est.ordered_)
+        return Choice(name, "X is a table of counts", d, not_tested=why, prepared=merged, order_text=orders)
+    x, y = declare_order(take_apart(table), X, table, "auto")
+    return choose_for_pairs(x, y, replace(wanted, groups=None), table, X)  # equal pairs are counts, not copies
 
 
 # --- pairs
 
 
-def choose_for_pairs(X: Any, Y: Any, wanted: _Wanted, table: Table | None = None) -> Choice:
+def choose_for_pairs(X: Any, Y: Any, wanted: _Wanted, table: Table | None = None, source: Any = None) -> Choice:
     """Choose for pairs: test whether they depend on each other, race, count components, and fit to all pairs."""
+    names = ("x", "y") if table is None else SIDES
+    declared = list_declared_orders(X, Y, names)
     wanted.progress.tell("looking at the columns and for copies")
     X, Y, groups = treat_missing(wanted.missing, X, Y, wanted.groups)
     wanted = replace(wanted, groups=groups)
@@ -313,7 +319,8 @@ def choose_for_pairs(X: Any, Y: Any, wanted: _Wanted, table: Table | None = None
     if counted.not_tested:
         count_text = f"; not tested, because {counted.not_tested}"
     reason += count_text
-    d, fitted = fit_chosen(contest, table, method, k, wanted)
+    kept = list_declared_orders(contest.X, contest.Y, names)
+    d, fitted = fit_chosen(contest, source if kept else table, method, k, wanted)
     if fitted != method:
         reason, method = f"the quickest, because the time limit ended the fit of {method}, which {reason}", fitted
         counted = _Counted(not_tested=NO_TIME_TEXT)
@@ -323,13 +330,12 @@ def choose_for_pairs(X: Any, Y: Any, wanted: _Wanted, table: Table | None = None
         reason += f"; {copies.describe()}"
     if prepared.merges:
         reason += f"; labels that occur fewer than {prepared.min_count} times are merged"
-    guards = (count_text, copies, prepared, find_cross_fit(contest, race, method, k) if wanted.test else None)
+    crossfit = find_cross_fit(contest, race, method, k) if wanted.test else None
+    guards = (count_text, copies, prepared, crossfit, describe_orders(method, declared, kept))
     return Choice(method, reason, d, dimension, counted.found, is_compared, counted.not_tested, *guards)
 
 
-def fit_chosen(
-    contest: Contest, table: Table | None, method: str, k: int, wanted: _Wanted
-) -> tuple[Decomposition, str]:
+def fit_chosen(contest: Contest, table: Any, method: str, k: int, wanted: _Wanted) -> tuple[Decomposition, str]:
     """Fit a method, or in want of time the quickest, to all pairs or the table that counts them; also return which."""
 
     def fit_all(name: str) -> Decomposition:
