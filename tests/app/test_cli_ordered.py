@@ -107,5 +107,11 @@ def test_what_is_wrong_is_said_in_a_sentence(folder, options, message):
     assert not (folder / "out").exists()
 
 
+def test_a_column_has_one_order(folder):
+    done = run(folder / "pairs.csv", "--ordered", INCOME, "--ordered", "income=a|b", "-o", folder / "out")
+    assert done.exit_code == 2
+    assert "income twice" in done.stderr
+
+
 def test_orders_are_of_no_use_with_images(folder):
     assert run(folder / "pairs.csv", "--images", folder, "--ordered", "answer").exit_code == 2

@@ -82,7 +82,7 @@ def check_levels(name: str, levels: Sequence[str], found: Sequence[str]) -> None
     others = sorted(set(found) - set(levels))
     if others:
         raise ValueError(
-            f"--ordered must name all levels of {name!r}, but {list_names(others, 5)} is missing. Add it in its place."
+            f"--ordered must name all levels of {name!r}, but lacks {list_names(others, 5)}. Add them in order."
         )
 
 
