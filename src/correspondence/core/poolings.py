@@ -11,6 +11,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 
 __all__ = ["MAX_POOLINGS", "MAX_WRONG_STEP", "find_pooled_pair", "search_poolings"]
 
@@ -71,16 +72,22 @@ def find_pooled_pair(
     (u, v, s) or None
         The pair and its singular value.
     """
-    projectors = [
-        make_projectors(side.root, side.order, own[None])[0] if side.is_ordered else None
-        for side, own in zip((rows, columns), joined, strict=True)
-    ]
-    pooled = Q if projectors[0] is None else projectors[0] @ Q
-    pooled = pooled if projectors[1] is None else pooled @ projectors[1]
-    U, s, Vt = np.linalg.svd(pooled, full_matrices=False)
-    u, v = U[:, 0], Vt[0]
+    left, right = (_make_pooled_basis(side, own) for side, own in zip((rows, columns), joined, strict=True))
+    U, s, Vt = np.linalg.svd((right.T @ (left.T @ Q).T).T, full_matrices=False)
+    u, v = left @ U[:, 0], right @ Vt[0]
     is_monotone = all(side.find_direction(w, MAX_WRONG_STEP) is not None for side, w in ((rows, u), (columns, v)))
     return (u, v, float(s[0])) if is_monotone else None
+
+
+def _make_pooled_basis(side: Any, joined: np.ndarray) -> sp.csr_array:
+    """Make an orthonormal basis of sqrt(r) times functions that are constant on blocks, one for each block."""
+    m = len(side.root)
+    block = np.arange(m) + m  # free labels are blocks of their own
+    if side.is_ordered:
+        block[side.order] = np.concatenate([[0], np.cumsum(~joined)])
+    names, place = np.unique(block, return_inverse=True)
+    mass = np.bincount(place, side.root**2)
+    return sp.csr_array((side.root / np.sqrt(mass[place]), (np.arange(m), place)), shape=(m, len(names)))
 
 
 def search_poolings(
