@@ -3,6 +3,7 @@
 import functools
 import warnings
 
+import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -266,3 +267,16 @@ def test_what_cannot_be_combined():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert co.CA().fit(table, constraints=np.arange(5.0)).ordered_ == {}
+
+
+def test_the_plane_joins_labels_in_order():
+    table, _, _ = find_bent_table()
+    for ordered, n_lines in ((["rows", "columns"], 2), (["columns"], 1), (None, 0)):
+        ca = co.CA(ordered=ordered).fit(table)
+        ax = co.plot.plane(ca)
+        lines = [line for line in ax.lines if line.get_gid() == "ordered"]
+        assert len(lines) == n_lines
+        assert any("in their order" in text.get_text() for text in ax.texts) == bool(n_lines)
+        if n_lines:
+            np.testing.assert_allclose(lines[-1].get_xydata(), ca.columns_.principal[:, :2])
+        plt.close(ax.figure)
