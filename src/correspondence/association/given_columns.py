@@ -201,7 +201,7 @@ def rank_values(data: Any) -> dict[Any, np.ndarray]:
     for name, column in columns_of(data, "given").items():
         if column.dtype == object:
             ranks[name] = encode_objects(column.tolist(), "given")[0].astype(np.int64)
-            found = find_row_names(np.bincount(ranks[name]) / len(column), len(column))
+            found = find_row_names((np.bincount(ranks[name]) / len(column)).tolist(), len(column))
             if found:
                 raise ValueError(
                     f"given must have labels that occur several times, got {short_repr(name)}, which names the rows: "

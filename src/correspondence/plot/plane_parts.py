@@ -15,7 +15,7 @@ from correspondence.plot.drawn_clouds import DrawnCloud
 from correspondence.scene.colours import GREY
 from correspondence.scene.many_columns import has_many_columns, write_axis_title
 
-__all__ = ["add_legend", "draw_cloud", "draw_cross", "draw_orders", "label_axes", "list_axis_titles"]
+__all__ = ["add_legend", "draw_cloud", "draw_cross", "label_axes", "list_axis_titles"]
 
 FAINT_ALPHAS = ((500, 0.3), (3000, 0.2), (20_000, 0.12), (np.inf, 0.06))  # of rows behind their columns, up to a number
 COLOURED_ALPHA = 2.0  # times as opaque, so that faint rows show their colours
@@ -61,19 +61,6 @@ def draw_cloud(ax: Axes, cloud: DrawnCloud, alpha: float, is_above: bool = False
         label=cloud.name,
         rasterized=len(cloud.xy) > 5000,
     )
-
-
-def draw_orders(ax: Axes, est: Any, sides: Sequence[DrawnCloud]) -> list[str]:
-    """Join the labels of the sides that an analysis has in order; return what the caption says of that."""
-    is_drawn = False
-    for own, cloud in zip(("rows", "columns"), sides, strict=True):
-        levels = getattr(est, "ordered_", {}).get(own, [])
-        place = {} if cloud.points.labels is None else {str(label): i for i, label in enumerate(cloud.points.labels)}
-        line = [place[str(level)] for level in levels if str(level) in place]
-        if len(line) > 2:
-            ax.plot(*cloud.xy[line].T, color=cloud.colour, lw=1.1, alpha=0.65, zorder=2.2, gid="ordered")
-            is_drawn = True
-    return ["lines join labels in their order"] if is_drawn else []
 
 
 def list_axis_titles(d_or_est: Any, index: list[int]) -> list[str]:

@@ -46,8 +46,8 @@ from correspondence.plot.many_columns import (
     make_drawn_columns,
     write_columns_caption,
 )
-from correspondence.plot.overlays import draw_boundaries, draw_confusing
-from correspondence.plot.plane_parts import add_legend, draw_cloud, draw_cross, draw_orders, label_axes, list_axis_titles
+from correspondence.plot.overlays import draw_boundaries, draw_confusing, draw_orders
+from correspondence.plot.plane_parts import add_legend, draw_cloud, draw_cross, label_axes, list_axis_titles
 from correspondence.plot.response_planes import draw_response_plane
 from correspondence.plot.spreads import add_ellipses, pair_with_ellipses
 from correspondence.plot.style import make_axes
@@ -397,7 +397,7 @@ def draw_columns_plane(
     add_legend(ax, list_column_handles(drawn), is_beside=is_long_legend(drawn, len(index)))
     clouds = [*drawn.clouds, drawn.tips, *means]
     placing = write_labels(ax, clouds, [*written, *means], max_labels, [], lines, LABEL_REACH_POINTS)
-    notes = [note for own in told for note in own.notes] + note_large_ellipses(large) + draw_orders(ax, d_or_est, sides)
+    notes = [note for own in told for note in own.notes] + note_large_ellipses(large)
     write_columns_caption(ax, scene, drawn, notes)
     tell_unnamed(placing, ax, n_names)
     return ax
