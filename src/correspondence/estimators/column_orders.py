@@ -185,14 +185,18 @@ def _order_column(
     called = f"column {short_repr(name)}"
     if isinstance(column, Category):
         if column.merged:
-            raise ValueError(f"ordered must name columns of at most {column.width} labels, got {called}.")
+            raise ValueError(
+                f"ordered must name columns of at most {column.width} labels, got {called} of more. Merge some labels."
+            )
         levels = levels or side.declared.get(key) or sort_natural_levels(column.labels, name)
         places = place_levels(column.labels, levels, called, is_given=is_given)
         return ColumnOrder(first, first + places) if len(places) >= MIN_LEVELS else None
     is_number = isinstance(column, Number | NormalScores | Linear) or (isinstance(column, Dates) and not column.parts)
     if not is_number:
         what = "dates with seasons or times of day" if isinstance(column, Dates) else "texts or lists"
-        raise ValueError(f"ordered must name columns of numbers or labels, got {called}, which holds {what}.")
+        raise ValueError(
+            f"ordered must name columns of numbers or labels, got {called}, which holds {what}. Make numbers of it first."
+        )
     if levels is not None:
         raise ValueError(f"ordered must give levels of labels only, got {called} of numbers. Name it in a list.")
     return ColumnOrder(first)
