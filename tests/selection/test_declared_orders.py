@@ -54,3 +54,11 @@ def test_a_table_of_weights_keeps_the_order():
     d = co.decompose(draw_ordered_pairs()[2] * 0.3, verbose=False)
     assert rises(d)
     assert d.origin == "ca: X is a table of counts; in order: rows."
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_a_level_of_rare_labels_has_no_order():
+    rng, levels = np.random.default_rng(0), [f"l{i}" for i in range(250)]
+    X = pl.DataFrame({"x": pl.Series(np.array(levels)[rng.integers(0, 250, 1000)], dtype=pl.Enum(levels))})
+    d = co.decompose(X.with_columns(z=rng.normal(size=1000)), rng.normal(size=1000), method="ace", verbose=False)
+    assert "the order of x is not used" in d.origin

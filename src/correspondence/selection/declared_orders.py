@@ -7,10 +7,14 @@ from typing import Any
 
 from correspondence._util.arguments import as_frame
 from correspondence._util.text import list_names
+from correspondence.data.encoders.columns import Columns
+from correspondence.data.encoders.single_column import Category
 from correspondence.data.label_order import SIDES, find_declared_levels, find_orders
 from correspondence.data.table import Table
+from correspondence.selection.method_registry import PairsProfile
+from correspondence.selection.race import Contest
 
-__all__ = ["ORDERING_METHODS", "describe_orders", "list_declared_orders", "list_table_orders"]
+__all__ = ["describe_orders", "list_declared_orders", "list_kept_orders", "list_table_orders"]
 
 ORDERING_METHODS = ("ca", "ace")  # their first pair of functions rises or falls with the order
 
@@ -61,24 +65,45 @@ def list_table_orders(X: Any, table: Table) -> dict[str, str]:
     return {side: side for side, order in zip(SIDES, orders, strict=True) if order}
 
 
-def describe_orders(method: str, declared: Mapping[Any, str], kept: Collection[Any]) -> str:
-    """Say which declared orders a method keeps and which it does not; nothing if none is declared.
+def list_kept_orders(method: str, contest: Contest) -> list[tuple[int, Any]]:
+    """List the places of the columns whose order a method keeps, as `list_declared_orders` has them.
 
     Parameters
     ----------
     method : str
         The method that was taken.
+    contest : Contest
+        The pairs that it is fitted to.
+    """
+    if method not in ORDERING_METHODS:
+        return []
+    places = list(list_declared_orders(contest.X, contest.Y))
+    return places if method == "ca" else [place for place in places if not _has_rare_level(contest.pairs, *place)]
+
+
+def _has_rare_level(pairs: PairsProfile, i: int, key: Any) -> bool:
+    """Tell whether rare labels of a column share a level, which has no place in an order."""
+    encoder = (pairs.x, pairs.y)[i].encoder
+    columns = encoder.columns if isinstance(encoder, Columns) else {}
+    column = columns.get(key, next(iter(columns.values()), None) if key is None else None)
+    return isinstance(column, Category) and bool(column.merged)
+
+
+def describe_orders(declared: Mapping[Any, str], kept: Collection[Any]) -> str:
+    """Say which declared orders are kept and which are not; nothing if none is declared.
+
+    Parameters
+    ----------
     declared : dict
         The names of the columns that declare an order, by their places.
     kept : collection
-        The places of those that still did when the method was fitted: merged labels have no order.
+        The places of those whose order is kept.
 
     Examples
     --------
-    >>> describe_orders("ca", {0: "income", 1: "grade"}, [0])
+    >>> describe_orders({0: "income", 1: "grade"}, [0])
     '; in order: income; the order of grade is not used'
     """
-    is_kept = {place: method in ORDERING_METHODS and place in kept for place in declared}
-    orders, lost = ([name for place, name in declared.items() if is_kept[place] == wanted] for wanted in (True, False))
+    orders, lost = ([name for place, name in declared.items() if (place in kept) == wanted] for wanted in (True, False))
     text = f"; in order: {list_names(orders, 5, show=str)}" if orders else ""
     return text + (f"; the order of {list_names(lost, 5, show=str)} is not used" if lost else "")

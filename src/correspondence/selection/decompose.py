@@ -25,8 +25,8 @@ from correspondence.data.table import Table
 from correspondence.estimators.ca.estimator import CA
 from correspondence.results.component_tests import LatentDimension
 from correspondence.results.evidence import find_points
+from correspondence.selection import declared_orders
 from correspondence.selection.choice import NOTHING_FOUND_TEXT, Choice
-from correspondence.selection.declared_orders import describe_orders, list_declared_orders, list_table_orders
 from correspondence.selection.dependence_test import (
     N_DRAWS,
     SIGNIFICANCE_LEVEL,
@@ -265,7 +265,7 @@ def choose_for_table(X: Any, wanted: _Wanted) -> Choice:
         merged = merge_rare_of_table(table, None, wanted.min_count)
         est.fit(merged.merge_counts(table) if merged.merges else X)  # which may declare an order
         d = merged.teach_labels(est.decomposition_)
-        orders = describe_orders(name, list_table_orders(X, table), est.ordered_)
+        orders = declared_orders.describe_orders(declared_orders.list_table_orders(X, table), est.ordered_)
         return Choice(name, "X is a table of counts", d, not_tested=why, prepared=merged, order_text=orders)
     x, y = declare_order(take_apart(table), X, table, "auto")
     return choose_for_pairs(x, y, replace(wanted, groups=None), table, X)  # equal pairs are counts, not copies
@@ -276,8 +276,7 @@ def choose_for_table(X: Any, wanted: _Wanted) -> Choice:
 
 def choose_for_pairs(X: Any, Y: Any, wanted: _Wanted, table: Table | None = None, source: Any = None) -> Choice:
     """Choose for pairs: test whether they depend on each other, race, count components, and fit to all pairs."""
-    names = ("x", "y") if table is None else SIDES
-    declared = list_declared_orders(X, Y, names)
+    declared = declared_orders.list_declared_orders(X, Y, ("x", "y") if table is None else SIDES)
     wanted.progress.tell("looking at the columns and for copies")
     X, Y, groups = treat_missing(wanted.missing, X, Y, wanted.groups)
     wanted = replace(wanted, groups=groups)
@@ -319,8 +318,7 @@ def choose_for_pairs(X: Any, Y: Any, wanted: _Wanted, table: Table | None = None
     if counted.not_tested:
         count_text = f"; not tested, because {counted.not_tested}"
     reason += count_text
-    kept = list_declared_orders(contest.X, contest.Y, names)
-    d, fitted = fit_chosen(contest, source if kept else table, method, k, wanted)
+    d, fitted = fit_chosen(contest, source if declared and not prepared.merges else table, method, k, wanted)
     if fitted != method:
         reason, method = f"the quickest, because the time limit ended the fit of {method}, which {reason}", fitted
         counted = _Counted(not_tested=NO_TIME_TEXT)
@@ -331,7 +329,8 @@ def choose_for_pairs(X: Any, Y: Any, wanted: _Wanted, table: Table | None = None
     if prepared.merges:
         reason += f"; labels that occur fewer than {prepared.min_count} times are merged"
     crossfit = find_cross_fit(contest, race, method, k) if wanted.test else None
-    guards = (count_text, copies, prepared, crossfit, describe_orders(method, declared, kept))
+    orders = declared_orders.describe_orders(declared, declared_orders.list_kept_orders(method, contest))
+    guards = (count_text, copies, prepared, crossfit, orders)
     return Choice(method, reason, d, dimension, counted.found, is_compared, counted.not_tested, *guards)
 
 
