@@ -1,7 +1,7 @@
 """Is it worth telling an analysis that labels are in order? What is captured with the order, and without it.
 
     python benchmarks/ordered.py                         # everything, a few minutes
-    python benchmarks/ordered.py --only tables           # or numbers, columns
+    python benchmarks/ordered.py --only tables           # or numbers, columns, speed
     python benchmarks/ordered.py --only tables --tables 50
 
 "tables" draws tables from a population that is known, so that what is captured of the population is exact: chi2 less
@@ -22,6 +22,7 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 import argparse
+import time
 import warnings
 
 import numpy as np
@@ -190,7 +191,58 @@ def report_columns(n_samples):
         print(f"| {n} | {means} | {difference.mean():+.4f} ({error:.4f}) |", flush=True)
 
 
-REPORTS = {"tables": report_tables, "numbers": report_numbers, "columns": report_columns}
+# --- speed
+
+SIZES = [
+    (5, 5, 100),
+    (10, 10, 500),
+    (100, 100, 20_000),
+    (1000, 20, 5000),
+    (1000, 1000, 20_000),
+]  # of independent tables
+
+
+def measure_cpu(function):
+    """Return the CPU seconds of the quickest of three calls."""
+    found = []
+    for _ in range(3):
+        begin = time.process_time()
+        function()
+        found.append(time.process_time() - begin)
+    return min(found)
+
+
+def list_fits():
+    """List what is fitted: a text, and a function of what is given as `ordered`."""
+    rng, levels = np.random.default_rng(0), pd.CategoricalDtype(list("abcde"), ordered=True)
+    for r, c, n in SIZES:
+        counts = rng.multinomial(n, np.full(r * c, 1 / (r * c))).reshape(r, c)
+        yield (
+            f"CA(2), {r} x {c} labels, n = {n}",
+            lambda o, T=counts: co.CA(2, ordered=o and ["rows", "columns"]).fit(T),
+        )
+    hidden = rng.normal(size=2000)
+    values = {f"c{j}": np.round(hidden + 2 * rng.normal(size=2000), 2) for j in range(20)}
+    numbers = pd.DataFrame(values)
+    labels = pd.DataFrame({k: pd.cut(v, 5, labels=list("abcde")) for k, v in values.items()}).astype(levels)
+    yield "MCA(2), 20 columns of 5 labels, n = 2000", lambda o: co.MCA(2, ordered=o and "auto").fit(labels)
+    yield "ACE(2), the same for a number", lambda o: co.ACE(2, ordered=o and "auto").fit(labels, hidden)
+    names = list(values)
+    yield "ACE(2), 20 numbers for a number", lambda o: co.ACE(2, ordered=o and names).fit(numbers, hidden)
+
+
+def report_speed(_):
+    print("CPU seconds of one fit")
+    print("| what | no order | in order | ratio |")
+    print("|---|---|---|---|")
+    with warnings.catch_warnings(action="ignore"):
+        for name, fit in list_fits():
+            fit(None)
+            plain, own = (measure_cpu(lambda o=o, fit=fit: fit(o)) for o in (None, True))
+            print(f"| {name} | {plain:.4f} | {own:.4f} | {own / plain:.1f} |", flush=True)
+
+
+REPORTS = {"tables": report_tables, "numbers": report_numbers, "columns": report_columns, "speed": report_speed}
 
 
 def main():

@@ -78,7 +78,9 @@ def test_given_columns_are_said_everywhere(people, tmp_path):
     assert "given size, club" in summary["sentences"][0]
     assert not {"size", "club"} & {row["column"] for row in summary["columns"]}
     assert set(pl.read_csv(tmp_path / "out" / "associations.csv")["given"]) == {"size, club"}
-    assert "given size, club" in (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
+    page = (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
+    assert "given size, club" in page
+    assert page.count("rows are left out, in which what is given (size, club) is missing") == 1
 
 
 @pytest.mark.parametrize(

@@ -107,5 +107,21 @@ def test_what_is_wrong_is_said_in_a_sentence(folder, options, message):
     assert not (folder / "out").exists()
 
 
+def test_categories_of_a_file_have_their_own_order(folder):
+    labels = pl.Enum(["low", "mid", "high"])
+    codes = np.random.default_rng(0).integers(0, 3, (90, 2))
+    columns = [pl.Series(name, labels.categories.to_numpy()[codes[:, i]], labels) for i, name in enumerate("ab")]
+    pl.DataFrame(columns).write_parquet(folder / "enum.parquet")
+    done = run(folder / "enum.parquet", "--x", "a", "--y", "b", "--ordered", "a,b", "--json", "-o", folder / "enum")
+    assert done.exit_code == 0, done.output
+    assert json.loads(done.stdout)["ordered"] == {"a": ["low", "mid", "high"], "b": ["low", "mid", "high"]}
+
+
+def test_a_column_has_one_order(folder):
+    done = run(folder / "pairs.csv", "--ordered", INCOME, "--ordered", "income=a|b", "-o", folder / "out")
+    assert done.exit_code == 2
+    assert "income twice" in done.stderr
+
+
 def test_orders_are_of_no_use_with_images(folder):
     assert run(folder / "pairs.csv", "--images", folder, "--ordered", "answer").exit_code == 2

@@ -128,7 +128,7 @@ def test_missing_values():
     assert find_pairs(whole) >= {("height", "shoe"), ("age", "grey")}
     gaps = rng.random(400) < 0.1
     frame["sex"] = frame["sex"].where(~gaps, None)
-    with pytest.warns(co.LeftOut, match=r"rows are left out: sex"):
+    with pytest.warns(co.LeftOut, match=r"rows are left out.*sex"):
         a = co.associations(frame, given="sex")
     assert a.n == (~gaps).sum()
     assert "sex" in a.notes[-1]
@@ -166,6 +166,25 @@ def test_copies_and_whole_weights():
         co.associations(frame, given="sex", sample_weight=np.linspace(0.5, 1.5, 150))
 
 
+@pytest.mark.parametrize("repeat", ["weights", "copies"])
+def test_repeated_rows_do_not_follow_from_a_number(repeat):
+    rng = np.random.default_rng(0)
+    z = rng.normal(size=150)
+    frame = pd.DataFrame({"z": z, "a": z + rng.normal(size=150), "b": z + rng.normal(size=150)})
+    if repeat == "weights":
+        a = co.associations(frame, given="z", sample_weight=np.full(150, 2))
+    else:
+        with pytest.warns(co.CorrespondenceWarning, match="copies"):
+            a = co.associations(pd.concat([frame, frame]), given="z")
+    assert a.columns.tolist() == ["a", "b"]
+
+
+def test_names_of_rows_cannot_be_given():
+    frame = make_people(150).assign(name=[f"person {i}" for i in range(150)])
+    with pytest.raises(ValueError, match=r"^given.*'name'.*own"):
+        co.associations(frame, given=["sex", "name"])
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [
@@ -192,7 +211,7 @@ def test_read_given_keeps_names():
     frame = make_people(20)
     assert read_given(("age", "age"), frame).names == ("age",)
     assert read_given(frame["age"], frame).names == ("age",)
-    assert read_given(np.zeros((20, 2)), frame).names == ("given 0", "given 1")
+    assert read_given(np.zeros((20, 2)), frame).names == ("z 0", "z 1")
     assert read_given(["age"], pl.from_pandas(frame)).inside == {"age"}
 
 

@@ -5,8 +5,9 @@ import pytest
 from scipy.stats import binom, chi2
 
 import correspondence as co
-from correspondence.core import dependence_views
-from correspondence.core.dependence_views import FeatureView, LabelView, run_in_turn, view_labels, view_whitened
+from correspondence.core import dependence_views, label_views
+from correspondence.core.dependence_views import FeatureView, run_in_turn, view_whitened
+from correspondence.core.label_views import LabelView, view_labels
 
 
 def codes(values):
@@ -272,7 +273,7 @@ def test_totals_of_the_longer_side_are_kept(rng):
         assert view.shape == (9, 4)
     table = view._count_cells(view.y)
     assert table.sum() == 200
-    totals, given_x = dependence_views.fit_rank_model(table, 1)
+    totals, given_x = label_views.fit_rank_model(table, 1)
     np.testing.assert_array_equal(totals, np.bincount(y))
     np.testing.assert_allclose(given_x.sum(axis=1), 1)
 
@@ -283,7 +284,7 @@ def test_a_rank_that_has_everything_is_the_table(rng):
     y = np.where(rng.random(300) < 0.5, x % 3, rng.integers(3, size=300))
     table = view_labels(x, y)._count_cells(y)
     np.testing.assert_allclose(
-        dependence_views.fit_rank_model(table, 3)[1], table / table.sum(axis=1, keepdims=True), atol=1e-12
+        label_views.fit_rank_model(table, 3)[1], table / table.sum(axis=1, keepdims=True), atol=1e-12
     )
 
 

@@ -51,5 +51,5 @@ def test_places_of_levels():
 
 def test_texts_have_no_natural_order():
     assert sort_natural_levels([3.5, 1, "(missing)"], "x") == [1, 3.5]
-    with pytest.raises(ValueError, match=r"levels of x.*texts"):
+    with pytest.raises(ValueError, match=r"levels of x.*no order"):
         sort_natural_levels(["b", "a"], "x")

@@ -198,6 +198,12 @@ def test_pairs_labels_without_counts_and_weights():
     np.testing.assert_allclose(padded.columns_.contributions[:-1], ca.columns_.contributions)
 
 
+@pytest.mark.parametrize("response", ["rows", "columns"])
+def test_tau_of_a_table_that_determines_the_response_is_one(response):
+    for k in range(2, 9):
+        assert 1 - 1e-12 < co.CA(response=response).fit(np.diag(np.arange(1.0, k + 1))).tau_ <= 1
+
+
 def test_a_table_without_components():
     with pytest.warns(co.FewerComponents):
         ca = co.CA(response="columns").fit([[3.0], [4.0]])

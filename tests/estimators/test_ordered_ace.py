@@ -243,6 +243,21 @@ def test_bad_orders_are_explained(name):
         co.ACE(1, **options).fit(X, y)
 
 
+def test_a_declared_order_of_rare_labels_is_left_out_with_a_warning():
+    rng, levels = np.random.default_rng(0), [f"l{i}" for i in range(250)]
+    labels = pl.Series("x", np.array(levels)[rng.integers(0, 250, 1000)], pl.Enum(levels))
+    X, y = pl.DataFrame({"x": labels, "z": rng.normal(size=1000)}), rng.normal(size=1000)
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        own = co.ACE(1).fit(X, y)
+    assert any("order of column 'x'" in str(warning.message) for warning in told)
+    with pytest.warns(co.LeftOut, match="many labels"):
+        plain = co.ACE(1, ordered=None).fit(X, y)
+    np.testing.assert_array_equal(own.correlations_, plain.correlations_)
+    with pytest.raises(ValueError, match=r"^ordered.*'x'"), warnings.catch_warnings(action="ignore"):
+        co.ACE(1, ordered=["x"]).fit(X, y)
+
+
 def test_a_name_of_both_variables_is_refused():
     x, y = make_labels(0)
     with pytest.raises(ValueError, match=r"ordered .*both"):

@@ -3,6 +3,7 @@
 import functools
 import warnings
 
+import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -119,6 +120,19 @@ def test_cos2_is_of_the_profiles():
     np.testing.assert_allclose(ca.rows_.cos2, averages**2 / ca.rows_.chi2_distance[:, None] ** 2, atol=1e-10)
 
 
+@pytest.mark.parametrize("ordered", [["rows"], ["columns"], ["rows", "columns"]])
+@pytest.mark.parametrize("shape", [(3, 2), (2, 3), (5, 4)])
+def test_exact_independence_leaves_standardised_functions_in_order(shape, ordered):
+    counts = np.outer(np.arange(1, shape[0] + 1), np.full(shape[1], 3.0))
+    ca = co.CA(ordered=ordered).fit(counts)
+    assert ca.correlations_ == pytest.approx(0, abs=1e-12)
+    for points, side in ((ca.rows_, "rows"), (ca.columns_, "columns")):
+        f = points.standard
+        assert points.mass @ f == pytest.approx(0, abs=1e-9)
+        assert f.T @ (points.mass[:, None] * f) == pytest.approx(np.eye(f.shape[1]), abs=1e-9)
+        assert side not in ordered or is_monotone(f[:, 0])
+
+
 def test_without_an_order_nothing_changes():
     table = co.datasets.load_housetasks()
     ca, plain = co.CA().fit(table), co.CA(ordered=None).fit(table)
@@ -220,6 +234,7 @@ def test_fewer_components_than_asked_for():
         (3, "list of names"),
         (["wages"], "income"),
         (["rows", "income"], "twice"),
+        (iter(["rows"]), "list of names"),
         (["rows"], "levels of rows"),
         ({"rows": LEVELS[:3]}, "often"),
         ({"rows": [*LEVELS, "often"]}, "once"),
@@ -235,6 +250,13 @@ def test_errors_name_the_argument(ordered, word):
     assert word in str(error.value)
 
 
+def test_a_name_of_both_sides_says_neither():
+    x, y = pd.Series([1, 2, 3, 1], name="grade"), pd.Series([2, 2, 3, 1], name="grade")
+    with pytest.raises(ValueError, match="both"):
+        co.CA(ordered=["grade"]).fit(x, y)
+    assert list(co.CA(ordered=["rows"]).fit(x, y).ordered_) == ["rows"]
+
+
 def test_what_cannot_be_combined():
     table, _, _ = find_bent_table()
     with pytest.raises(ValueError, match="regularization"):
@@ -245,3 +267,16 @@ def test_what_cannot_be_combined():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert co.CA().fit(table, constraints=np.arange(5.0)).ordered_ == {}
+
+
+def test_the_plane_joins_labels_in_order():
+    table, _, _ = find_bent_table()
+    for ordered, n_lines in ((["rows", "columns"], 2), (["columns"], 1), (None, 0)):
+        ca = co.CA(ordered=ordered).fit(table)
+        ax = co.plot.plane(ca)
+        lines = [line for line in ax.lines if line.get_gid() == "ordered"]
+        assert len(lines) == n_lines
+        assert any("in their order" in text.get_text() for text in ax.texts) == bool(n_lines)
+        if n_lines:
+            np.testing.assert_allclose(lines[-1].get_xydata(), ca.columns_.principal[:, :2])
+        plt.close(ax.figure)

@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
-from correspondence.validation import permutation
-from correspondence.validation.permutation import Block, Exchanges, run_on_blocks
+from correspondence.validation.held_out_blocks import Block, Exchanges, run_on_blocks
 
 # --- exchanges
 
@@ -19,7 +18,7 @@ def test_exchanges_are_exact(size):
     for _ in range(400):
         exchanges = Exchanges(3, size, 99, rng)
         pairs = [(f - f.mean(), g - g.mean()) for f, g in rng.standard_t(2, size=(3, 2, size))]
-        pvalues.append(permutation.run_component_test(pairs, exchanges, 0.05).pvalue)
+        pvalues.append(held_out_blocks.run_component_test(pairs, exchanges, 0.05).pvalue)
     for p in (0.05, 0.2):
         assert np.sum(np.array(pvalues) <= p) <= binom.ppf(0.999, 400, p)
         assert np.sum(np.array(pvalues) <= p) >= binom.ppf(0.001, 400, p) or size == 4  # where values tie

@@ -162,9 +162,10 @@ def make_left_pairs(rows: MemoryRows) -> tuple[MemoryRows, LeftPairs]:
         raise ValueError(
             "sample_weight must be whole numbers of rows with given, got others. Round them, or leave them out."
         )
-    ranks = rank_values(rows.given.data)
+    different = np.arange(len(rows.parts)) if rows.different is None else rows.different
+    ranks = rank_values(rows.given.take_rows(different).data)
     given = Given.read(rows.given.data)
-    candidates = [own for own in rows.columns if not follows_from(own, ranks)]
+    candidates = [own for own in rows.columns if not follows_from(own.take_rows(different), ranks)]
     found = leave_given(replace(rows, columns=candidates), given)
     some = {own.name: left for own, left in zip(candidates, found, strict=True) if not left.is_empty}
     gone = {own.name: "given" for own in rows.columns if own.name not in some}

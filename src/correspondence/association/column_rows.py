@@ -55,6 +55,8 @@ class MemoryRows:
         What is given in these rows.
     notes : tuple of str
         What was decided about the rows.
+    originals : ndarray of int, optional
+        One of each row, if whole weights repeat some.
     """
 
     columns: list[CodedColumn]
@@ -67,6 +69,12 @@ class MemoryRows:
     groups: np.ndarray | None = None
     given: GivenColumns | None = None
     notes: tuple[str, ...] = ()
+    originals: np.ndarray | None = None
+
+    @property
+    def different(self) -> np.ndarray | None:
+        """One of each row that whole weights or copies repeat, or of each group; None for all rows."""
+        return self.originals if self.firsts is None else self.firsts
 
     @cached_property
     def firsts(self) -> np.ndarray | None:
@@ -131,7 +139,7 @@ class MemoryRows:
         columns = [own.take_rows(kept) for own in self.columns]
         weights = None if self.weights is None else scale_weights(self.weights[kept])
         parts = np.zeros(len(kept), dtype=int)
-        return replace(self, columns=columns, parts=parts, n_folds=1, weights=weights, groups=None)
+        return replace(self, columns=columns, parts=parts, n_folds=1, weights=weights, groups=None, originals=None)
 
     def count_pairs(self) -> np.ndarray:
         """Count the rows in which both columns of each pair are given."""
@@ -223,7 +231,7 @@ def read_rows(
     kept, weights = select_weighted(kept, weights)
     columns = [own.take_rows(kept) for own in columns]
     columns, left_out = leave_out_constants(columns, left_out)
-    check_column_number(columns, left_out)
+    check_column_number(columns, {**left_out, **dict.fromkeys(inside, "given")})
     if len(kept) < max(MIN_ROWS, 2 * cv):
         raise ValueError(
             f"frame must have at least {max(MIN_ROWS, 2 * cv)} rows for {cv} folds that take part, got {len(kept)}. "
@@ -237,7 +245,9 @@ def read_rows(
     parts = deal_rows(len(kept), cv, own_groups, random_state)
     scaled, unit = (None, 1.0) if weights is None else share_weights(weights)
     known = None if known is None else known.take_rows(kept)
-    return MemoryRows(columns, left_out, parts, cv, missing, scaled, unit, own_groups, known, (*notes, *more))
+    told, firsts = (*notes, *more), np.unique(kept, return_index=True)[1]
+    originals = firsts if len(firsts) < len(kept) else None
+    return MemoryRows(columns, left_out, parts, cv, missing, scaled, unit, own_groups, known, told, originals)
 
 
 def select_weighted(kept: np.ndarray, weights: np.ndarray | None) -> tuple[np.ndarray, np.ndarray | None]:

@@ -15,6 +15,7 @@ from correspondence._util.text import list_names, short_repr
 from correspondence._util.user_warnings import LeftOut
 from correspondence.association.coded_columns import CodedColumn
 from correspondence.data.beside_given import BesideGiven
+from correspondence.data.column_kinds import find_row_names
 from correspondence.data.column_reading import columns_of, find_missing
 
 __all__ = ["GivenColumns", "follows_from", "rank_values", "read_given"]
@@ -71,7 +72,7 @@ class GivenColumns:
                 f'given must have values in some rows, got none in {what}. Choose missing="indicator", or leave out '
                 "the column without values."
             )
-        text = f"{what} are left out: {list_names(list(self.names), 5, show=str)}, which is given, is missing there."
+        text = f"{what} are left out, in which what is given ({list_names(list(self.names), 5, show=str)}) is missing."
         warnings.warn(text, LeftOut, stacklevel=find_user_stacklevel())
         return kept[~gone], (text,)
 
@@ -104,7 +105,7 @@ def read_given(given: Any, frame: Any) -> GivenColumns:
         called = (str(rows.name),)
     else:
         width = len(columns_of(rows, "given"))
-        called = ("given",) if width == 1 else tuple(f"given {j}" for j in range(width))
+        called = ("z",) if width == 1 else tuple(f"z {j}" for j in range(width))
     return GivenColumns(called, frozenset(), rows, find_gaps(rows))
 
 
@@ -200,6 +201,12 @@ def rank_values(data: Any) -> dict[Any, np.ndarray]:
     for name, column in columns_of(data, "given").items():
         if column.dtype == object:
             ranks[name] = encode_objects(column.tolist(), "given")[0].astype(np.int64)
+            found = find_row_names((np.bincount(ranks[name]) / len(column)).tolist(), len(column))
+            if found:
+                raise ValueError(
+                    f"given must have labels that occur several times, got {short_repr(name)}, which names the rows: "
+                    f"{found}. Leave it out."
+                )
         else:
             ranks[name] = np.unique(column, return_inverse=True)[1].ravel()
     return ranks

@@ -111,7 +111,7 @@ class AsymmetricDecomposition:
     def tau(self) -> float:
         """Goodman and Kruskal's tau: the share of the Gini index of the response that the predictor saves."""
         gini = 1 - float((self._response_mass**2).sum())
-        return self.total / gini if gini > 0 else 0.0
+        return min(self.total / gini, 1.0) if gini > 0 else 0.0  # rounding may leave more than all
 
     @property
     def _response_functions(self) -> LabelFunctions:

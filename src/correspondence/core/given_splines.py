@@ -78,7 +78,8 @@ class SplineRegression:
 
     def combine_functions(self, weights: np.ndarray, shift: np.ndarray) -> SplineRegression:
         """Return the regression of linear combinations of what is expected; `shift` is added to them."""
-        functions, sums = (own and replace(own, weights=own.weights @ weights) for own in (self.functions, self.sums))
+        functions = replace(self.functions, weights=self.functions.weights @ weights)
+        sums = self.sums and replace(self.sums, weights=self.sums.weights @ weights)
         return replace(self, functions=functions, sums=sums, centre=self.centre @ weights + shift)
 
     def state(self) -> State:

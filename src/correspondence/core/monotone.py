@@ -166,9 +166,7 @@ def find_monotone_pair(Q: np.ndarray, rows: OrderedSide, columns: OrderedSide, *
     U, s, Vt = scipy.linalg.svd(Q, full_matrices=False, check_finite=False)
     if rows.find_direction(U[:, 0]) is not None and columns.find_direction(Vt[0]) is not None:
         return MonotonePair(U[:, 0], Vt[0], float(s[0]), True)
-    # Without any dependence all pairs are as good: scores 1, 2, ... are monotone.
-    first = [list(side.list_starts(axis[:, None]))[-1] for side, axis in ((rows, U[:, 0]), (columns, Vt[0]))]
-    best = MonotonePair(rows.project_vector(first[0], True), columns.project_vector(first[1], True), 0.0)
+    best = _pair_scores(rows, columns, U[:, 0], Vt[0])
     # u^T Q v stays the same if both signs change, so the direction of one ordered side may be fixed.
     for right in (True, False) if rows.is_ordered and columns.is_ordered else (True,):
         for pair in _climb_from_starts(Q, rows, columns, right, (U[:, :N_STARTING_AXES], Vt[:N_STARTING_AXES].T)):
@@ -181,6 +179,12 @@ def find_monotone_pair(Q: np.ndarray, rows: OrderedSide, columns: OrderedSide, *
         return MonotonePair(best.u, best.v, best.correlation, is_proven)
     u, v = _clean_pair(rows, columns, *found)
     return MonotonePair(u, v, float(u @ Q @ v), is_proven)
+
+
+def _pair_scores(rows: OrderedSide, columns: OrderedSide, u: np.ndarray, v: np.ndarray) -> MonotonePair:
+    """Pair scores 1, 2, ... of ordered sides and axes of others: without any dependence all pairs are as good."""
+    first = [list(side.list_starts(axis[:, None]))[-1] for side, axis in ((rows, u), (columns, v))]
+    return MonotonePair(rows.project_vector(first[0], True), columns.project_vector(first[1], True), 0.0)
 
 
 def _climb_from_starts(
@@ -283,7 +287,10 @@ def put_in_order(
     if not len(s) or all(side.find_direction(W[:, 0]) is not None for side, W in ((rows, U), (columns, V))):
         return axes
     matrix = _read_dense(Q)
-    pair = find_monotone_pair(matrix, rows, columns)
+    if s[0] > 0:
+        pair = find_monotone_pair(matrix, rows, columns)
+    else:  # what rounding leaves of such a matrix has axes that are not orthogonal to the trivial one
+        matrix, pair = np.zeros_like(matrix), _pair_scores(rows, columns, U[:, 0], V[:, 0])
     trivial = rows.root if centred[0] else None, columns.root if centred[1] else None
     left = _span_known(pair.u, matrix @ pair.v, trivial[0]), _span_known(pair.v, matrix.T @ pair.u, trivial[1])
     rest = decompose_complement(matrix, *left, len(s) - 1)

@@ -11,6 +11,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 
 __all__ = ["MAX_POOLINGS", "MAX_WRONG_STEP", "find_pooled_pair", "search_poolings"]
 
@@ -71,16 +72,22 @@ def find_pooled_pair(
     (u, v, s) or None
         The pair and its singular value.
     """
-    projectors = [
-        make_projectors(side.root, side.order, own[None])[0] if side.is_ordered else None
-        for side, own in zip((rows, columns), joined, strict=True)
-    ]
-    pooled = Q if projectors[0] is None else projectors[0] @ Q
-    pooled = pooled if projectors[1] is None else pooled @ projectors[1]
-    U, s, Vt = np.linalg.svd(pooled, full_matrices=False)
-    u, v = U[:, 0], Vt[0]
+    left, right = (_make_pooled_basis(side, own) for side, own in zip((rows, columns), joined, strict=True))
+    U, s, Vt = np.linalg.svd((right.T @ (left.T @ Q).T).T, full_matrices=False)
+    u, v = left @ U[:, 0], right @ Vt[0]
     is_monotone = all(side.find_direction(w, MAX_WRONG_STEP) is not None for side, w in ((rows, u), (columns, v)))
     return (u, v, float(s[0])) if is_monotone else None
+
+
+def _make_pooled_basis(side: Any, joined: np.ndarray) -> sp.csr_array:
+    """Make an orthonormal basis of sqrt(r) times functions that are constant on blocks, one for each block."""
+    m = len(side.root)
+    block = np.arange(m) + m  # free labels are blocks of their own
+    if side.is_ordered:
+        block[side.order] = np.concatenate([[0], np.cumsum(~joined)])
+    names, place = np.unique(block, return_inverse=True)
+    mass = np.bincount(place, side.root**2)
+    return sp.csr_array((side.root / np.sqrt(mass[place]), (np.arange(m), place)), shape=(m, len(names)))
 
 
 def search_poolings(
@@ -116,21 +123,30 @@ def search_poolings(
         P = make_projectors(rows.root, rows.order, frontier[:, :n_rows]) if n_rows else np.eye(len(Q))
         R = make_projectors(columns.root, columns.order, frontier[:, n_rows:]) if n_columns else np.eye(Q.shape[1])
         U, s, Vt = np.linalg.svd(P @ Q @ R, full_matrices=False)
-        may_be_better = np.flatnonzero(s[:, 0] > known + MIN_GAIN)
-        is_monotone = np.zeros(len(frontier), dtype=bool)
-        for i in may_be_better[np.argsort(-s[may_be_better, 0], kind="stable")].tolist():
-            u, v = U[i, :, 0], Vt[i, 0]
-            if s[i, 0] > known + MIN_GAIN and all(
-                side.find_direction(w, MAX_WRONG_STEP) is not None for side, w in ((rows, u), (columns, v))
-            ):
-                best, known, is_monotone[i] = (u, v), float(s[i, 0]), True
-        frontier = _join_neighbours(frontier[(s[:, 0] > known + MIN_GAIN) & ~is_monotone])
+        is_monotone = _find_monotone(rows, U[:, :, 0]) & _find_monotone(columns, Vt[:, 0])
+        i = int(np.argmax(np.where(is_monotone, s[:, 0], -1.0)))
+        if is_monotone[i] and s[i, 0] > known + MIN_GAIN:
+            best, known = (U[i, :, 0], Vt[i, 0]), float(s[i, 0])
+        frontier = _join_neighbours(frontier[s[:, 0] > known + MIN_GAIN])
     return best, True
 
 
+def _find_monotone(side: Any, vectors: np.ndarray) -> np.ndarray:
+    """Tell which of many functions of a side increase or decrease with its order."""
+    if not side.is_ordered:
+        return np.ones(len(vectors), dtype=bool)
+    steps = np.diff((vectors / side.root)[:, side.order], axis=1)
+    return np.asarray((steps >= -MAX_WRONG_STEP).all(axis=1) | (steps <= MAX_WRONG_STEP).all(axis=1))
+
+
 def _join_neighbours(frontier: np.ndarray) -> np.ndarray:
-    """List the poolings that join one more pair of neighbours, each once."""
-    place, neighbour = np.nonzero(~frontier)
+    """List the poolings that join one more pair of neighbours, behind all that are joined: so each is listed once.
+
+    None is lost: a pooling that could be better has only poolings that could be better on the way to it.
+    """
+    width = frontier.shape[1]
+    last = np.where(frontier.any(axis=1), width - 1 - np.argmax(frontier[:, ::-1], axis=1), -1)
+    place, neighbour = np.nonzero(np.arange(width) > last[:, None])
     children = frontier[place]
     children[np.arange(len(children)), neighbour] = True
-    return np.unique(children, axis=0)
+    return children

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
 import narwhals as nw
@@ -18,12 +18,15 @@ from correspondence.data.pairs.pairs import Pairs, is_source
 from correspondence.data.table import Table, has_row_labels
 
 __all__ = [
+    "SIDES",
     "SideOrder",
     "check_levels",
+    "check_ordered",
     "declare_order",
     "find_declared_levels",
     "find_orders",
     "find_source_levels",
+    "keep_declared_order",
     "place_levels",
     "sort_natural_levels",
 ]
@@ -43,7 +46,7 @@ def find_declared_levels(column: Any) -> SideOrder:
     Returns
     -------
     list or None
-        All levels that the column may have, lowest first; None if it declares no order.
+        All levels that the column may have, lowest first, without "(missing)"; None if it declares no order.
 
     Examples
     --------
@@ -54,7 +57,7 @@ def find_declared_levels(column: Any) -> SideOrder:
     True
     """
     if getattr(column, "ordered", False) is True and hasattr(column, "categories"):  # an index or array of pandas
-        return list(column.categories.tolist())
+        return [level for level in column.categories.tolist() if not _is_missing_label(level)]
     series = column if isinstance(column, nw.Series) else nw.from_native(column, series_only=True, pass_through=True)
     if not isinstance(series, nw.Series):
         frame = as_frame(column, "the column of labels")
@@ -65,7 +68,38 @@ def find_declared_levels(column: Any) -> SideOrder:
 
 
 def _read_categories(dtype: Any) -> SideOrder:
-    return list(dtype.categories) if isinstance(dtype, nw.Enum) else None
+    return [level for level in dtype.categories if level != MISSING] if isinstance(dtype, nw.Enum) else None
+
+
+def keep_declared_order(labels: Any, column: Any) -> Any:
+    """Return labels that were made of a column as one that declares the same order, if they are texts.
+
+    Parameters
+    ----------
+    labels : array-like
+        The labels of the column, with "(missing)" for what is missing.
+    column : array-like or series
+        The column.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> grades = pl.Series("grade", ["low", None, "high"], dtype=pl.Enum(["low", "high"]))
+    >>> find_declared_levels(keep_declared_order(["low", "(missing)", "high"], grades))
+    ['low', 'high']
+    """
+    levels = None if labels is column else find_declared_levels(column)
+    return labels if levels is None else _declare_levels(labels, levels, _find_name(column))
+
+
+def _declare_levels(labels: Any, levels: list[Any], name: Any) -> Any:
+    """Return labels as a column that declares its levels, if these are all there is, and texts."""
+    import polars as pl
+
+    known = [*levels, MISSING]
+    if not all(isinstance(level, str) for level in levels) or not set(labels) <= set(known):
+        return labels
+    return pl.Series(str(name or ""), labels, dtype=pl.Enum(list(dict.fromkeys(known))))
 
 
 def declare_order(pairs: tuple[np.ndarray, np.ndarray], X: Any, table: Table, ordered: Any) -> tuple[Any, Any]:
@@ -94,8 +128,6 @@ def declare_order(pairs: tuple[np.ndarray, np.ndarray], X: Any, table: Table, or
     >>> find_declared_levels(x), find_declared_levels(y)
     (['1', '0'], None)
     """
-    import polars as pl
-
     orders = find_orders(ordered, X, None, table, are_pairs=False)
     names = _read_sides(X, None, are_pairs=False)[0]
     columns: list[Any] = []
@@ -105,9 +137,26 @@ def declare_order(pairs: tuple[np.ndarray, np.ndarray], X: Any, table: Table, or
             by_text = np.argsort([str(label) for label in labels], kind="stable").tolist()
             position = {labels[i]: str(rank) for rank, i in enumerate(by_text)}
             levels = [position[level] for level in levels if level in position]
-        can_declare = set(found) <= set(levels) and all(isinstance(level, str) for level in levels)
-        columns.append(pl.Series(str(name or ""), found, dtype=pl.Enum(levels)) if can_declare else own)
+        columns.append(own if order is None else _declare_levels(own, levels, name))
     return columns[0], columns[1]
+
+
+def check_ordered(ordered: Any, name: str) -> None:
+    """Check what may be given as `ordered`, as far as that is possible without data.
+
+    Parameters
+    ----------
+    ordered : "auto", None, list of names or dict
+        The value. An iterator is refused: the first fit would use it up, and the next one would find no names.
+    name : str
+        The name of the parameter.
+    """
+    is_text = isinstance(ordered, str | bytes)
+    if not (ordered is None or (is_text and ordered == "auto") or (not is_text and isinstance(ordered, Collection))):
+        raise ValueError(
+            f'{name} must be "auto", None, a list of names such as ["income"] or a dict of levels, got '
+            f"{short_repr(ordered)}."
+        )
 
 
 def check_levels(levels: Any, name: str) -> list[Any]:
@@ -164,7 +213,7 @@ def sort_natural_levels(labels: Iterable[Any], name: str) -> list[Any]:
     has_order = {_find_natural_type(label) for label in known}
     if len(has_order) != 1 or None in has_order:
         raise ValueError(
-            f"ordered must give the levels of {name}, which are texts and declare no order. Pass "
+            f"ordered must give the levels of {name}, whose labels have no order of their own. Pass "
             f'ordered={{"{name}": [lowest, ..., highest]}}.'
         )
     return sort_labels(known)
@@ -268,14 +317,11 @@ def find_orders(ordered: Any, X: Any, Y: Any, table: Table, *, are_pairs: bool) 
 
 def _read_asked(ordered: Any, names: tuple[Any, Any]) -> dict[str, SideOrder]:
     """Read the names that the user gave, as sides of the table, with levels if there are any."""
-    if isinstance(ordered, str | bytes) or not isinstance(ordered, Iterable):
-        raise ValueError(
-            'ordered must be "auto", None, a list of names or a dict of levels, got '
-            f'{short_repr(ordered)}. Name the sides "rows" and "columns".'
-        )
     asked: dict[str, SideOrder] = {}
     for name in ordered:
         sides = [side for side, own in zip(SIDES, names, strict=True) if name in (side, own)]
+        if len(sides) == 2:
+            raise ValueError(f'ordered must name one side, got {short_repr(name)} of both. Say "rows" or "columns".')
         if not sides:
             known = [*SIDES, *(own for own in names if own is not None)]
             raise ValueError(f"ordered must name {list_names(known)}, got {short_repr(name)}.")

@@ -38,11 +38,12 @@ from correspondence.data.beside_given import has_given, strip_given
 from correspondence.data.column_summary import Survey
 from correspondence.data.encoders.choosing import encoders_for, survey_pairs
 from correspondence.data.encoders.columns import MAX_DENSE_COLUMNS, Columns, copy_for_expectations
+from correspondence.data.label_order import check_ordered
 from correspondence.data.pairs.pairs import Memory, Parts
 from correspondence.estimators.alternating import AlternatingExpectations, check_model
 from correspondence.estimators.ca.ordered import check_no_order
 from correspondence.estimators.cca import list_strengths
-from correspondence.estimators.column_orders import check_column_orders, declares_column_order, read_column_orders
+from correspondence.estimators.column_orders import declares_column_order, read_column_orders
 from correspondence.estimators.left_additive import LeftColumns, decompose_left_columns
 
 __all__ = ["ACE"]
@@ -135,7 +136,7 @@ class ACE(GivenEstimator):
         "missing": MISSING_POLICIES,
         "handle_unknown": ("error", "missing"),
         "given_regressor": (None, check_regressor),
-        "ordered": check_column_orders,
+        "ordered": check_ordered,
     }
 
     def __init__(

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import warnings
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import narwhals as nw
 
-from correspondence._util.arguments import as_frame
+from correspondence._util.arguments import as_frame, find_user_stacklevel
 from correspondence._util.text import list_names, short_repr
+from correspondence._util.user_warnings import LeftOut
 from correspondence.core.monotone_columns import ColumnOrder
 from correspondence.data.encoders.columns import Columns
 from correspondence.data.encoders.single_column import (
@@ -32,20 +34,10 @@ from correspondence.data.label_order import (
 )
 from correspondence.data.pairs.pairs import Pairs
 
-__all__ = ["check_column_orders", "declares_column_order", "read_column_orders"]
+__all__ = ["declares_column_order", "read_column_orders"]
 
 SIDES = ("X", "Y")
 MIN_LEVELS = 3  # two have some order anyhow
-
-
-def check_column_orders(ordered: Any, name: str) -> None:
-    """Check the parameter `ordered` as far as it can be checked without data; see `ACE`."""
-    is_text = isinstance(ordered, str | bytes)
-    if not (ordered is None or (is_text and ordered == "auto") or (not is_text and isinstance(ordered, Iterable))):
-        raise ValueError(
-            f'{name} must be "auto", None, a list of names such as ["income"] or a dict of levels, got '
-            f"{short_repr(ordered)}."
-        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -133,12 +125,11 @@ def read_column_orders(
         values = (pairs.x, pairs.y)
         sides = [OrderedVariable.from_values(v, *own) for v, own in zip(values, _pair_names(encoders), strict=True)]
     asked = _find_asked(ordered, sides)
-    is_given = isinstance(ordered, Mapping)
     found = [
         [
             order
             for key, (name, levels) in own.items()
-            if (order := _order_column(encoder, key, (side, name), levels, is_given=is_given)) is not None
+            if (order := _order_column(encoder, key, (side, name), levels, ordered)) is not None
         ]
         for encoder, side, own in zip(encoders, sides, asked, strict=True)
     ]
@@ -183,7 +174,7 @@ def _find_column(name: Any, sides: list[OrderedVariable]) -> tuple[int, Any]:
 
 
 def _order_column(
-    encoder: Columns, key: Any, where: tuple[OrderedVariable, Any], levels: SideOrder, *, is_given: bool
+    encoder: Columns, key: Any, where: tuple[OrderedVariable, Any], levels: SideOrder, ordered: Any
 ) -> ColumnOrder | None:
     """Find the order of one column; None for a column that is left out, or has so few levels that any order will do."""
     side, name = where
@@ -194,15 +185,23 @@ def _order_column(
     column = _unwrap(encoder.columns[key])
     called = f"column {short_repr(name)}"
     if isinstance(column, Category):
+        if column.merged and isinstance(ordered, str):
+            text = f"The order of {called} is not used, because rare labels share a level."
+            warnings.warn(text, LeftOut, stacklevel=find_user_stacklevel())
+            return None
         if column.merged:
-            raise ValueError(f"ordered must name columns of at most {column.width} labels, got {called}.")
+            raise ValueError(
+                f"ordered must name columns of at most {column.width} labels, got {called} of more. Merge some labels."
+            )
         levels = levels or side.declared.get(key) or sort_natural_levels(column.labels, name)
-        places = place_levels(column.labels, levels, called, is_given=is_given)
+        places = place_levels(column.labels, levels, called, is_given=isinstance(ordered, Mapping))
         return ColumnOrder(first, first + places) if len(places) >= MIN_LEVELS else None
     is_number = isinstance(column, Number | NormalScores | Linear) or (isinstance(column, Dates) and not column.parts)
     if not is_number:
         what = "dates with seasons or times of day" if isinstance(column, Dates) else "texts or lists"
-        raise ValueError(f"ordered must name columns of numbers or labels, got {called}, which holds {what}.")
+        raise ValueError(
+            f"ordered must name columns of numbers or labels, got {called}, which holds {what}. Make numbers of it."
+        )
     if levels is not None:
         raise ValueError(f"ordered must give levels of labels only, got {called} of numbers. Name it in a list.")
     return ColumnOrder(first)

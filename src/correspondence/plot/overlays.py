@@ -1,4 +1,4 @@
-"""What is drawn over the points of a classifier: decision boundaries, rings around confusing inputs, thumbnails."""
+"""What is drawn over points: decision boundaries, rings around confusing inputs, thumbnails, and lines of orders."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from matplotlib.axes import Axes
 from matplotlib.offsetbox import AnnotationBbox, OffsetImage
 from matplotlib.patheffects import withStroke
 
-from correspondence.plot.drawn_clouds import add_zero_height
+from correspondence.plot.drawn_clouds import DrawnCloud, add_zero_height
 from correspondence.scene.classes import Scene, choose_boundary_pairs
 from correspondence.scene.colours import choose_class_colours
 
-__all__ = ["Thumbnail", "draw_boundaries", "draw_confusing"]
+__all__ = ["Thumbnail", "draw_boundaries", "draw_confusing", "draw_orders"]
 
 THUMBNAIL_SIZE_POINTS = 34.0
 BOUNDARY_COLOUR = "0.15"
@@ -94,3 +94,16 @@ def draw_confusing(ax: Axes, seen: Scene, index: list[int], factor: np.ndarray) 
     for thumbnail, _ in pictures:
         ax.add_artist(thumbnail)
     return pictures
+
+
+def draw_orders(ax: Axes, est: Any, sides: Sequence[DrawnCloud]) -> list[str]:
+    """Join the labels of the sides that an analysis has in order; return what the caption says of that."""
+    is_drawn = False
+    for own, cloud in zip(("rows", "columns"), sides, strict=True):
+        levels = getattr(est, "ordered_", {}).get(own, [])
+        place = {} if cloud.points.labels is None else {str(label): i for i, label in enumerate(cloud.points.labels)}
+        line = [place[str(level)] for level in levels if str(level) in place]
+        if len(line) > 2:
+            ax.plot(*cloud.xy[line].T, color=cloud.colour, lw=1.1, alpha=0.65, zorder=2.2, gid="ordered")
+            is_drawn = True
+    return ["lines join labels in their order"] if is_drawn else []

@@ -46,7 +46,7 @@ from correspondence.plot.many_columns import (
     make_drawn_columns,
     write_columns_caption,
 )
-from correspondence.plot.overlays import draw_boundaries, draw_confusing
+from correspondence.plot.overlays import draw_boundaries, draw_confusing, draw_orders
 from correspondence.plot.plane_parts import add_legend, draw_cloud, draw_cross, label_axes, list_axis_titles
 from correspondence.plot.response_planes import draw_response_plane
 from correspondence.plot.spreads import add_ellipses, pair_with_ellipses
@@ -298,7 +298,7 @@ def draw_pairs_plane(
     add_legend(ax, handles)
     named = [*clouds, *(side.tips for side in described)]
     placing = write_labels(ax, named, written, max_labels, pictures, lines)
-    notes = [note for own in told for note in own.notes] + note_large_ellipses(large)
+    notes = [note for own in told for note in own.notes] + note_large_ellipses(large) + draw_orders(ax, d_or_est, sides)
     write_caption(ax, described, notes)
     tell_unnamed(placing, ax, sum(len(marks.xy) for marks in means))
     return ax

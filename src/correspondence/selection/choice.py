@@ -39,11 +39,13 @@ class Choice:
     """Which rare labels were merged."""
     crossfit: CrossFit | None = None
     """Out-of-fold functions, where components were asked to be judged and that is quick."""
+    order_text: str = ""
+    """Which declared orders of labels are kept and which are not, as the end of the reason."""
 
     @property
     def origin(self) -> str:
         """The method and the reason in a sentence."""
-        return f"{self.method}: {self.reason}."
+        return f"{self.method}: {self.reason}{self.order_text}."
 
     @property
     def notes(self) -> tuple[str, ...]:

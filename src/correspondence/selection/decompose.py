@@ -19,9 +19,11 @@ from correspondence.core.given import Given
 from correspondence.data.beside_given import put_beside_given, separate_given
 from correspondence.data.copies import DUPLICATES, is_duplicates, resolve_groups
 from correspondence.data.counting import MIN_PAIRS, are_whole, as_counted, find_obstacle, take_apart
+from correspondence.data.label_order import SIDES, declare_order
 from correspondence.data.pairs import pairs as sources
 from correspondence.data.table import Table
 from correspondence.estimators.ca.estimator import CA
+from correspondence.selection import declared_orders
 from correspondence.selection.choice import NOTHING_FOUND_TEXT, Choice
 from correspondence.selection.component_count import ComponentCount, count_components, describe_count
 from correspondence.selection.dependence_test import DependenceTest, find_dependence
@@ -67,11 +69,11 @@ def decompose(
     The sensible methods race: they are compared by what they capture of pairs not used in the fit, those that are
     clearly behind after one fold are dropped, and costly ones take part only if trees find something that sums of
     functions of single columns leave. The simplest method that is not clearly behind the best is taken, unless the best
-    sees components that the simplest cannot have. Whether there is any dependence is tested before, and one fold
+    sees components that the simplest cannot have. Where labels declare their order, "ca" and "ace" keep it, and the
+    `origin` of the result says whether it is kept. Whether there is any dependence is tested before, and one fold
     decides where there is none. Components are then tested one after the other, and those that are more than chance are
-    fitted to all pairs, but for those with which clearly less is captured. Two columns of labels
-    and tables of whole counts are judged alike: there the methods are correspondence analysis as it is, and with a
-    ridge for rare labels.
+    fitted to all pairs, but for those with which clearly less is captured. Two columns of labels and tables of whole
+    counts are judged alike: there the methods are correspondence analysis as it is, and with a ridge for rare labels.
 
     With given variables, what is left of X and Y once these are known is decomposed. Lines and sums of smooth functions
     (`CCA` and `ACE`) race for that, and whether anything is left is tested by random signs, as in `permutation_test`.
@@ -230,17 +232,20 @@ def choose_for_table(X: Any, wanted: Wanted) -> Choice:
             )
         est = CA(wanted.n_components, regularization=None if name == "ca" else "auto")
         merged = merge_rare_of_table(table, None, wanted.min_count)
-        d = merged.teach_labels(est.fit(merged.merge_counts(table)).decomposition_)
-        return Choice(name, "X is a table of counts", d, not_tested=why, prepared=merged)
-    x, y = take_apart(table)
-    return choose_for_pairs(x, y, replace(wanted, groups=None), table)  # equal pairs are counts, not copies
+        est.fit(merged.merge_counts(table) if merged.merges else X)  # which may declare an order
+        d = merged.teach_labels(est.decomposition_)
+        orders = declared_orders.describe_orders(declared_orders.list_table_orders(X, table), est.ordered_)
+        return Choice(name, "X is a table of counts", d, not_tested=why, prepared=merged, order_text=orders)
+    x, y = declare_order(take_apart(table), X, table, "auto")
+    return choose_for_pairs(x, y, replace(wanted, groups=None), table, X)  # equal pairs are counts, not copies
 
 
 # --- pairs
 
 
-def choose_for_pairs(X: Any, Y: Any, wanted: Wanted, table: Table | None = None) -> Choice:
+def choose_for_pairs(X: Any, Y: Any, wanted: Wanted, table: Table | None = None, source: Any = None) -> Choice:
     """Choose for pairs: test whether they depend on each other, race, count components, and fit to all pairs."""
+    declared = declared_orders.list_declared_orders(X, Y, ("x", "y") if table is None else SIDES)
     wanted.progress.tell("looking at the columns and for copies")
     contest, wanted = open_contest(X, Y, wanted, is_counted=table is not None)
     original = contest
@@ -277,7 +282,7 @@ def choose_for_pairs(X: Any, Y: Any, wanted: Wanted, table: Table | None = None)
     if counted.not_tested:
         count_text = f"; not tested, because {counted.not_tested}"
     reason += count_text
-    d, fitted = fit_chosen(contest, table, method, k, wanted)
+    d, fitted = fit_chosen(contest, source if declared and not prepared.merges else table, method, k, wanted)
     if fitted != method:
         reason, method = f"the quickest, because the time limit ended the fit of {method}, which {reason}", fitted
         counted = ComponentCount(not_tested=NO_TIME_TEXT)
@@ -289,7 +294,9 @@ def choose_for_pairs(X: Any, Y: Any, wanted: Wanted, table: Table | None = None)
         reason += f"; labels that occur fewer than {prepared.min_count} times are merged"
     if wanted.given is not None:
         reason = f"of what is left given {describe_given(wanted.given)}; {reason}"
-    guards = (count_text, wanted.copies, prepared, find_cross_fit(contest, race, method, k) if wanted.test else None)
+    crossfit = find_cross_fit(contest, race, method, k) if wanted.test else None
+    orders = declared_orders.describe_orders(declared, declared_orders.list_kept_orders(method, contest))
+    guards = (count_text, wanted.copies, prepared, crossfit, orders)
     return Choice(method, reason, d, dimension, counted.found, is_compared, counted.not_tested, *guards)
 
 
@@ -314,7 +321,7 @@ def describe_given(given: Any) -> str:
     return f"{len(columns)} column{'' if len(columns) == 1 else 's'}"
 
 
-def fit_chosen(contest: Contest, table: Table | None, method: str, k: int, wanted: Wanted) -> tuple[Decomposition, str]:
+def fit_chosen(contest: Contest, table: Any, method: str, k: int, wanted: Wanted) -> tuple[Decomposition, str]:
     """Fit a method, or in want of time the quickest, to all pairs or the table that counts them; also return which."""
 
     def fit_all(name: str) -> Decomposition:

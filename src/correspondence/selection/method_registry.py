@@ -23,6 +23,7 @@ from correspondence.data.encoders.choosing import encoder_for
 from correspondence.data.encoders.columns import MAX_DENSE_COLUMNS, Columns, find_only_category
 from correspondence.data.encoders.images import Images
 from correspondence.data.encoders.text import Bag, Text
+from correspondence.data.label_order import keep_declared_order
 from correspondence.estimators.ace import ACE
 from correspondence.estimators.ca.estimator import CA
 from correspondence.estimators.cca import CCA
@@ -134,7 +135,9 @@ class PairsProfile:
         """Give missing labels a level of their own, on each side that is one column of labels."""
         sides = ((X, "X", self.x), (Y, "Y", self.y))
         x, y = (
-            values if kind.labels is None or as_frame(values, name) is not None else name_missing_labels(values, name)
+            values
+            if kind.labels is None or as_frame(values, name) is not None
+            else keep_declared_order(name_missing_labels(values, name), values)
             for values, name, kind in sides
         )
         return x, y

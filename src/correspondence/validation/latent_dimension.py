@@ -15,10 +15,10 @@ from correspondence.data.copies import DUPLICATES
 from correspondence.results.component_tests import LatentDimension, PermutationTest
 from correspondence.results.evidence import find_points
 from correspondence.validation.fitting import check_pairs, check_takes_given, read_pairs
+from correspondence.validation.held_out_blocks import Block
 from correspondence.validation.many_columns import count_axes, takes_columns
 from correspondence.validation.permutation import (
     MIN_FOR_BLOCKS,
-    Block,
     UnfittablePartError,
     can_test_all,
     fit_sequential_blocks,

@@ -150,7 +150,8 @@ def write_associations(found: FileAssociations, folder: Path, title: str) -> dic
         (temporary / MATRIX_FILE).write_text(csv_text(rows, floats=".10g"), encoding="utf-8")
         figure: Any = draw_associations(a).figure
         figure.savefig(temporary / PICTURE_FILE, dpi=DOTS_PER_INCH, bbox_inches="tight")
-        explore(a, path=temporary / REPORT_FILE, title=title, about=[*a.summary().split("\n"), *found.notes])
+        notes = [note for note in found.notes if note not in a.notes]  # the page has these
+        explore(a, path=temporary / REPORT_FILE, title=title, about=[*a.summary().split("\n"), *notes])
         (temporary / SUMMARY_FILE).write_text(to_json(content) + "\n", encoding="utf-8")
     return content
 

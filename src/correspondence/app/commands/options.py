@@ -56,10 +56,15 @@ def read_orders(
     orders: dict[str, list[str] | None] = {}
     for value in values:
         name, equals, levels = value.partition("=")
+        found: dict[str, list[str] | None]
         if equals and "|" in levels:
-            orders[name.strip()] = [level.strip() for level in levels.split("|")]
+            found = {name.strip(): [level.strip() for level in levels.split("|")]}
         else:
-            orders |= dict.fromkeys(names_of(context, parameter, (value,)))
+            found = dict.fromkeys(names_of(context, parameter, (value,)))
+        twice = next((name for name in found if name in orders), None)
+        if twice is not None:
+            raise click.BadParameter(f"it must name each column once, got {twice} twice.", context, parameter)
+        orders |= found
     return orders
 
 

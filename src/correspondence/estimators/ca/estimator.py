@@ -16,10 +16,12 @@ from correspondence._util.constraints import Constraints, Real, Whole, check_par
 from correspondence._util.labels import encode_labels, name_missing_labels
 from correspondence._util.user_warnings import UncertainInterval
 from correspondence.core.decomposition import Decomposition
-from correspondence.core.dependence_views import View, view_labels
+from correspondence.core.dependence_views import View
 from correspondence.core.estimator import MISSING_POLICIES, Estimator
 from correspondence.core.functions import LabelFunctions
+from correspondence.core.label_views import view_labels
 from correspondence.core.scoring import score_pairs
+from correspondence.data.label_order import check_ordered
 from correspondence.data.pairs.pairs import is_source
 from correspondence.data.table import Table
 from correspondence.estimators.ca.asymmetric import ResponseAnalyser, check_response_alone
@@ -34,7 +36,6 @@ from correspondence.estimators.ca.independence import Chi2Test, assess_independe
 from correspondence.estimators.ca.ordered import (
     TableOrder,
     check_no_order,
-    check_ordered,
     declares_order,
     drop_order_for_ridge,
     read_table_order,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,30 +18,11 @@ from correspondence.results.points import Points
 __all__ = [
     "TableOrder",
     "check_no_order",
-    "check_ordered",
     "declares_order",
     "drop_order_for_ridge",
     "read_table_order",
     "spread_averages",
 ]
-
-
-def check_ordered(ordered: Any, name: str) -> None:
-    """Check the parameter `ordered` of an estimator, as far as it can be checked without data.
-
-    Parameters
-    ----------
-    ordered : "auto", None, list of names or dict
-        The value.
-    name : str
-        The name of the parameter.
-    """
-    is_text = isinstance(ordered, str | bytes)
-    if not (ordered is None or (is_text and ordered == "auto") or (not is_text and isinstance(ordered, Iterable))):
-        raise ValueError(
-            f'{name} must be "auto", None, a list of names such as ["rows"] or a dict of levels, got '
-            f"{short_repr(ordered)}."
-        )
 
 
 @dataclass(frozen=True, eq=False)

@@ -56,9 +56,11 @@ def declare_orders(frame: nw.DataFrame, request: Request) -> nw.DataFrame:
 
 
 def find_levels(column: nw.Series, levels: Sequence[str] | None) -> list[str]:
-    """Return the levels of a column as texts, lowest first: those of the user, or the order of numbers and dates."""
+    """Return the levels of a column as texts, lowest first: those of the user, or its own order."""
     if levels is not None:
         return list(levels)
+    if isinstance(column.dtype, nw.Enum):
+        return list(column.dtype.categories)
     if not (column.dtype.is_numeric() or column.dtype.is_temporal()):
         raise ValueError(
             f"--ordered: column {column.name!r} holds texts, so name its levels, lowest first: "
@@ -82,7 +84,7 @@ def check_levels(name: str, levels: Sequence[str], found: Sequence[str]) -> None
     others = sorted(set(found) - set(levels))
     if others:
         raise ValueError(
-            f"--ordered must name all levels of {name!r}, but {list_names(others, 5)} is missing. Add it in its place."
+            f"--ordered must name all levels of {name!r}, but lacks {list_names(others, 5)}. Add them in order."
         )
 
 
