@@ -28,6 +28,7 @@ from promises import peers, tables
 from promises.counts import COMPONENTS
 from promises.coverage import COVERAGE
 from promises.errors import ERRORS
+from promises.given import GIVEN
 from promises.ledger import Ledger, Task, code_version, fill_ledger, list_missing
 from promises.level import LEVEL
 from promises.power import POWER
@@ -36,7 +37,7 @@ from promises.verdicts import MISSED, Line, Promise, collect_results
 from tqdm import tqdm
 
 HERE = Path(__file__).resolve().parent
-PROMISES = [LEVEL, POWER, COMPONENTS, ERRORS, COVERAGE, SPEED]
+PROMISES = [LEVEL, POWER, GIVEN, COMPONENTS, ERRORS, COVERAGE, SPEED]
 NAMES = [promise.name for promise in PROMISES]
 
 

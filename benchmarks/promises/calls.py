@@ -66,3 +66,17 @@ def reject_by_chi2(x, y) -> dict[str, bool]:
     test = co.CA().fit(x, y).chi2_test_
     classical = getattr(test, "classical_pvalue", test.pvalue)
     return {"chi2_test_.pvalue": test.pvalue <= ALPHA, "classical p-value": classical <= ALPHA}
+
+
+def reject_given(method, x, y, Z, seed=0, n_permutations=199) -> bool:
+    """Tell whether a test finds that something is left of x and y once z is known."""
+    est = {"cca": co.CCA, "ace": co.ACE}[method](n_components=1)
+    test = co.permutation_test(est, x, y, n_permutations, given=Z, random_state=seed, progress=False)
+    return bool(test.pvalues[0] <= ALPHA)
+
+
+def reject_by_decompose_given(x, y, Z, seed=0) -> bool:
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        co.decompose(x, y, given=Z, random_state=seed, verbose=False, progress=False)
+    return not any(says_nothing(warning) for warning in caught)

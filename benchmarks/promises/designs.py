@@ -7,6 +7,7 @@ exactly k components, whatever the functions; with one class X and Y are indepen
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -169,3 +170,43 @@ def draw_canonical(correlations: tuple[float, ...], columns: int, n: int, rng: n
     X, noise = rng.normal(size=(2, n, columns))
     mix_x, mix_y = rng.normal(size=(2, columns, columns))
     return X @ mix_x, (X * r + noise * np.sqrt(1 - r**2)) @ mix_y
+
+
+# --- what is left once z is known
+
+
+def _bend(t):
+    return (t**2 - 1) / np.sqrt(2)
+
+
+def _draw_cause(columns, of_x, of_y, n, rng):
+    """Draw z, what x and y owe to a weighted sum of its columns, and the spread of what is left."""
+    Z = rng.normal(size=(n, columns))
+    total = Z.sum(axis=1) / np.sqrt(columns)
+    return Z, of_x(total), of_y(total), np.ones(n)
+
+
+def _draw_label_cause(n, rng):
+    """Draw a label, which moves both x and y, and decides how widely they are spread."""
+    codes = rng.integers(5, size=n)
+    moves_x, moves_y, spread = np.array([[-1.5, -0.5, 0, 0.5, 1.5], [1, -1, 0, 0.5, 1.5], [0.5, 1, 1.5, 1, 0.7]])
+    return np.array([f"town {code}" for code in codes]), moves_x[codes], moves_y[codes], spread[codes]
+
+
+CAUSES = {
+    "linear cause": partial(_draw_cause, 1, np.asarray, np.asarray),
+    "quadratic cause": partial(_draw_cause, 1, np.asarray, _bend),
+    "quadratic cause of both": partial(_draw_cause, 1, _bend, _bend),
+    "5 confounders": partial(_draw_cause, 5, np.asarray, np.asarray),
+    "5 confounders, curved": partial(_draw_cause, 5, np.asarray, _bend),
+    "label as cause": _draw_label_cause,
+}
+
+
+def draw_given(cause: str, left: str, strength: float, n: int, rng: np.random.Generator):
+    """Draw x, y and z: z causes both, and what is left of y depends on what is left of x with this correlation."""
+    Z, of_x, of_y, spread = CAUSES[cause](n, rng)
+    own, noise = rng.normal(size=(2, n))
+    function = _bend(own) if left == "curve" else own
+    x = of_x + 0.7 * spread * own
+    return x, of_y + 0.7 * spread * (strength * function + np.sqrt(1 - strength**2) * noise), Z

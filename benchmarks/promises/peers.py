@@ -5,7 +5,10 @@ from __future__ import annotations
 import importlib.util
 
 import numpy as np
-from scipy.stats import chi2, pearsonr
+from scipy.stats import chi2, norm, pearsonr
+from scipy.stats import t as t_distribution
+from sklearn.linear_model import RidgeCV
+from sklearn.preprocessing import SplineTransformer
 
 ALPHA = 0.05
 PACKAGES = {"hyppo": "hyppo", "cca-zoo": "cca_zoo"}  # what it is called and what is imported
@@ -61,6 +64,35 @@ def fit_cca_zoo(name, X, Y, d):
     }[name]()
     model.fit([as_matrix(X), as_matrix(Y)])
     return lambda X, Y: model.transform([as_matrix(X), as_matrix(Y)])
+
+
+def reject_by_partial_correlation(x, y, Z, seed=0) -> bool:
+    """Run the t test of the correlation of what is left by linear regressions on z, labels as indicators."""
+    Z = as_numbers(Z)
+    r = float(np.corrcoef(*(leave_by(Z, values) for values in (x, y)))[0, 1])
+    freedom = len(x) - 2 - np.linalg.matrix_rank(Z - Z.mean(axis=0))
+    return bool(2 * t_distribution.sf(abs(r) * np.sqrt(freedom / (1 - r**2)), freedom) <= ALPHA)
+
+
+def reject_by_covariance_measure(x, y, Z, seed=0) -> bool:
+    """Run the test of the generalised covariance measure, with additive regressions on splines of z."""
+    Z = as_numbers(Z)
+    if not np.isin(Z, (0, 1)).all():
+        Z = SplineTransformer(n_knots=6).fit_transform(Z)
+    products = np.prod([leave_by(Z, values) for values in (x, y)], axis=0)
+    return bool(2 * norm.sf(abs(products.mean()) / products.std() * np.sqrt(len(x))) <= ALPHA)
+
+
+def leave_by(Z, values) -> np.ndarray:
+    """Return what a regression on z leaves, with a ridge that generalised cross-validation chooses for splines."""
+    strengths = np.logspace(-3, 2, 11) if Z.shape[1] > 5 else [1e-9]
+    return values - RidgeCV(strengths).fit(Z, values).predict(Z)
+
+
+def as_numbers(Z) -> np.ndarray:
+    if np.asarray(Z).dtype.kind in "US":
+        return (np.asarray(Z)[:, None] == np.unique(Z)[1:]).astype(float)
+    return as_matrix(Z)
 
 
 def as_matrix(values) -> np.ndarray:

@@ -11,7 +11,7 @@ import pytest
 from sklearn.datasets import load_wine
 
 import correspondence as co
-from correspondence.selection import decompose, race
+from correspondence.selection import component_count, decompose, race
 from correspondence.selection.decompose import MIN_PAIRS, choose_decomposition
 from correspondence.selection.dependence_test import N_DRAWS, SIGNIFICANCE_LEVEL
 from correspondence.selection.method_registry import METHODS, PairsProfile
@@ -518,7 +518,7 @@ def test_a_label_that_is_missing_in_a_part_is_no_error(monkeypatch, with_groups)
     def fail(*arguments, **options):
         raise ValueError("y must have two labels at least")
 
-    monkeypatch.setattr(decompose, "latent_dimension", fail)
+    monkeypatch.setattr(component_count, "latent_dimension", fail)
     rng = np.random.default_rng(0)
     x = rng.normal(size=(200, 1))
     y = np.where(x[:, 0] + rng.normal(size=200) > 0, "yes", "no")

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
+from correspondence.validation import held_out_blocks
 from correspondence.validation.held_out_blocks import Block, Exchanges, run_on_blocks
 
 # --- exchanges

@@ -15,7 +15,7 @@ from correspondence._util.arguments import count_observations
 from correspondence._util.files import State, strip_prefix
 from correspondence._util.text import short_repr
 from correspondence.core.feature_maps import to_dense
-from correspondence.core.given_splines import SplineRegression, regress_on_splines
+from correspondence.core.given_splines import ROWS_PER_PRODUCT, SplineRegression, regress_on_splines
 from correspondence.data.encoders.columns import Columns, is_table
 from correspondence.data.splits import Split, encode_groups, make_splits
 
@@ -23,7 +23,6 @@ __all__ = ["Given", "GivenEncoder", "GivenRegression", "check_regressor"]
 
 N_FOLDS_OF_GIVEN = 5  # with groups, and with regressors
 MAX_GIVEN_COLUMNS = 1000  # encoded columns of z
-ROWS_PER_PRODUCT = 20
 MAX_CURVED_CORRELATION = 1 - 1e-6  # beyond it, the column on its own scale adds nothing to the encoded one
 
 

@@ -24,7 +24,14 @@ from correspondence._util.files import State, strip_prefix
 from correspondence.core.penalised_coordinates import diagonalise_penalty
 from correspondence.core.splines import AdditiveFunctions, SplineBasis, place_knots
 
-__all__ = ["SplineFeatures", "SplineRegression", "SplineResiduals", "find_smooth_functions", "regress_on_splines"]
+__all__ = [
+    "ROWS_PER_PRODUCT",
+    "SplineFeatures",
+    "SplineRegression",
+    "SplineResiduals",
+    "find_smooth_functions",
+    "regress_on_splines",
+]
 
 STRENGTHS = 10.0 ** np.arange(-8, 2.5, 0.5)
 MAX_KNOTS_OF_GIVEN = 24
@@ -35,6 +42,7 @@ MAX_KNOTS_IN_ALL = 240
 ROWS_PER_COLUMN = 4  # with fewer rows for each feature of z, there is a ridge
 RIDGE_ROWS = 0.1  # rows of an indicator or a linear column that count as having the mean
 MAX_INDICES = 2
+ROWS_PER_PRODUCT = 20  # of two columns of z
 MAX_LEVERAGE = 1 - 1e-6
 ROUGHER_BY = 4.0  # the roughest functions whose score is within this, divided by n, of the best: bias costs more
 MIN_STANDARD_ERRORS_BETTER = 2.0  # by which indices must be better on held-out rows: they cost much where they are not
@@ -171,9 +179,11 @@ def regress_on_splines(
     # Without the row itself, the expectation would differ from that of the functions by a share of the noise, which the
     # second regression would then remove.
     indices = (F - smooth.residuals.own - F.mean(axis=0)) @ A
-    both = np.hstack([rows, indices]), np.append(is_number, np.ones(A.shape[1], dtype=bool))
+    both = _add_indices(rows, is_number, indices, with_products=is_rough)
     second = _fit_splines(F, SplineFeatures.from_rows(*both, reach_extremes=features.reach_extremes), folds, is_rough)
-    if not is_rough and not _is_clearly_better(first.residuals.held_out, second.residuals.held_out):
+    held_out = first.residuals.held_out, second.residuals.held_out
+    uncorrelated = features.smoother.predict_combinations(F - F.mean(axis=0))[0]
+    if not is_rough and not any(_is_clearly_better(*(left @ W for left in held_out)) for W in (A, uncorrelated)):
         return first.residuals
     own = smooth.residuals.regression.functions
     regression = replace(
@@ -183,6 +193,21 @@ def regress_on_splines(
         row_range=np.array([rows.min(axis=0), rows.max(axis=0)]),
     )
     return replace(second.residuals, regression=regression)
+
+
+def _add_indices(
+    rows: np.ndarray, is_number: np.ndarray, indices: np.ndarray, *, with_products: bool
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the rows of z with indices beside them, and which columns functions may bend.
+
+    An index is known up to a combination of the columns. To first order, what that changes in a function of the index is
+    a function of the index times a column, of which a test removes the products of both.
+    """
+    products = np.hstack([rows[:, is_number] * index[:, None] for index in indices.T])
+    if not with_products or len(rows) < ROWS_PER_PRODUCT * products.shape[1]:
+        products = products[:, :0]
+    bends = [is_number, np.ones(indices.shape[1], dtype=bool), np.zeros(products.shape[1], dtype=bool)]
+    return np.hstack([rows, indices, products]), np.concatenate(bends)
 
 
 def _is_clearly_better(first: np.ndarray, second: np.ndarray) -> bool:
