@@ -132,3 +132,41 @@ def test_residuals_of_a_sum_are_the_sum_of_residuals(rng):
     np.testing.assert_allclose(
         GivenRegression.fit(F, z).residuals @ A, GivenRegression.fit(F @ A, z).residuals, atol=1e-8
     )
+
+
+def test_effects_that_depend_on_another_column_are_followed(rng):
+    z, noise = rng.normal(size=(400, 2)), rng.normal(size=(400, 1))
+    left = GivenRegression.fit(2 * z[:, [0]] * z[:, [1]] + noise, z).residuals
+    assert left.std() < 1.15
+    group = rng.choice(["a", "b"], 400)
+    slope = np.where(group == "a", 2.0, -2.0)[:, None]
+    frame = pd.DataFrame({"age": z[:, 0], "group": group})
+    regression = GivenRegression.fit(slope * z[:, [0]] + noise, frame)
+    assert regression.residuals.std() < 1.15
+    again = GivenRegression.from_state(*regression.state())
+    np.testing.assert_allclose(again.expect(frame), regression.expect(frame))
+
+
+def test_products_are_as_many_as_rows_can_bear(rng):
+    frame = pd.DataFrame({name: rng.normal(size=400) for name in "abc"} | {"town": rng.choice(list("pqr"), 400)})
+    encoders = {n: GivenEncoder.fit(frame[:n]) for n in (40, 80, 400)}
+    # Three products of numbers, then nine of a number and an indicator of a town; none of a column with itself.
+    assert {n: len(encoder.products) for n, encoder in encoders.items()} == {40: 0, 80: 3, 400: 12}
+    assert {tuple(pair) for pair in encoders[80].products.tolist()} == {(0, 1), (0, 2), (1, 2)}
+
+
+def test_indices_that_are_not_needed_do_no_harm(rng):
+    """Expectations of bumps of a steep sum, one row of which is far out: they go on as functions of the columns do."""
+    z = rng.normal(size=(600, 2))
+    x = z[:, 0] ** 2 + z[:, 0] + 0.7 * rng.normal(size=600)
+    F = np.exp(-((x[:, None] - np.linspace(-1, 8, 10)) ** 2))
+    regression = GivenRegression.fit(F, z)
+    assert np.abs(regression.expect([[-5.0, 3.5], [5.0, -3.5]])).max() < 10
+
+
+def test_collinear_columns(rng):
+    z = rng.normal(size=(200, 3))
+    z = np.column_stack([z, z.sum(axis=1)])
+    regression = GivenRegression.fit(z[:, :1] + rng.normal(size=(200, 1)), z)
+    assert np.isfinite(regression.even_residuals).all()
+    assert regression.residuals.std() < 1.3

@@ -2,6 +2,8 @@
 
 import numpy as np
 import pytest
+from scipy.stats import binom
+from sklearn.ensemble import ExtraTreesRegressor
 
 import correspondence as co
 from correspondence.data.beside_given import BesideGiven
@@ -105,3 +107,76 @@ def test_refusals(linked):
         co.compare(x, y, ["kernel"], given=z)
     with pytest.raises(ValueError, match="est must be a CCA or ACE"):
         co.pic_intervals(co.KernelCCA(1), x, y, given=z)
+
+
+# --- tests of conditional independence
+
+
+@pytest.mark.parametrize("est", [co.CCA(1), co.ACE(1)], ids=["CCA", "ACE"])
+def test_dependence_is_found_given_a_cause_only_if_it_is_there(est):
+    rng = np.random.default_rng(0)
+    z, a, b = rng.normal(size=(3, 300))
+    x, y = z + 0.7 * a, z**2 + 0.7 * b
+    assert co.permutation_test(est, x, y, 199, given=z).pvalues[0] > 0.05
+    found = co.permutation_test(est, x, y + 0.5 * a, 199, given=z)
+    assert found.pvalues[0] <= 0.05
+    assert "what is left of all pairs, 199 random signs" in repr(found)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("n_columns", [1, 5])
+def test_level_given_confounders(n_columns):
+    """The quick version of `benchmarks/truth.py --only given`: no more than .08 of the data sets."""
+    found = 0
+    for seed in range(120):
+        rng = np.random.default_rng([seed, n_columns])
+        Z, (a, b) = rng.normal(size=(200, n_columns)), rng.normal(size=(2, 200))
+        total = Z.sum(axis=1) / np.sqrt(n_columns)
+        test = co.permutation_test(co.ACE(1), total + 0.7 * a, total**2 + 0.7 * b, 99, given=Z, groups=None)
+        found += test.pvalues[0] <= 0.05
+    assert binom.ppf(0.001, 120, 0.03) <= found <= binom.ppf(0.999, 120, 0.08)
+
+
+def test_groups_share_a_sign():
+    """Rows of a group are the same person: each counts once, however often it is there."""
+    rng = np.random.default_rng(1)
+    people = np.repeat(np.arange(40), 10)
+    x, y, z = rng.normal(size=(3, 40)).round(3)[:, people] + 0.01 * rng.normal(size=(3, 400))
+    alone = co.permutation_test(co.CCA(1), x, y, 199, given=z, groups=None).pvalues[0]
+    together = co.permutation_test(co.CCA(1), x, y, 199, given=z, groups=people).pvalues[0]
+    assert alone < 0.05 < together
+
+
+def test_given_regressor_is_used():
+    rng = np.random.default_rng(0)
+    z = rng.normal(size=(400, 8))
+    wave = np.sin(3 * z[:, 0]) * np.sin(3 * z[:, 1])  # neither a sum nor a product
+    x, y = wave + 0.3 * rng.normal(size=(2, 400))
+    trees = ExtraTreesRegressor(100, random_state=0)
+    assert co.permutation_test(co.CCA(1), x, y, 199, given=z[:, :2]).pvalues[0] <= 0.05
+    left = co.permutation_test(co.CCA(1, given_regressor=trees), x, y, 199, given=z[:, :2])
+    assert left.correlations[0] < 0.6 * co.CCA(1).fit(x, y, given=z[:, :2]).correlations_[0]
+
+
+def test_latent_dimension_counts_what_is_left(linked):
+    x, y, z = linked
+    found = co.latent_dimension(co.CCA(2), np.column_stack([x, z]), np.column_stack([y, np.sin(9 * z)]), given=z)
+    assert found.n_components == 1
+    assert found.correlations[0] == pytest.approx(0.8, abs=0.1)
+
+
+def test_what_cannot_be_tested_is_one_sentence(linked):
+    x, y, z = linked
+    with pytest.raises(ValueError, match="refit must be None if there are given"):
+        co.permutation_test(co.CCA(1), x, y, given=z, refit=True)
+    with pytest.raises(ValueError, match="given must leave something"):
+        co.permutation_test(co.ACE(1), x, y, given=x)
+    with pytest.raises(ValueError, match="given must have one row"):
+        co.permutation_test(co.ACE(1), x, y, given=z[:10])
+    for test in (co.permutation_test, co.latent_dimension):
+        with pytest.raises(ValueError, match="est must be a CCA or ACE"):
+            test(co.KernelCCA(1), x, y, given=z)
+        with pytest.raises(ValueError, match="est must be a CCA or ACE"):
+            test(co.MCA(1), np.array([["a", "b"], ["b", "a"], ["a", "a"]]), given=z[:3])
+    with pytest.raises(ValueError, match="x_regressor must be None"):
+        co.permutation_test(co.ACE(1, x_regressor=ExtraTreesRegressor()), x, y, given=z)

@@ -200,8 +200,8 @@ def _add_indices(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return the rows of z with indices beside them, and which columns functions may bend.
 
-    An index is known up to a combination of the columns. To first order, what that changes in a function of the index is
-    a function of the index times a column, of which a test removes the products of both.
+    An index is known up to a combination of the columns. To first order, what that changes in a function of the index
+    is a function of the index times a column, of which a test removes the products of both.
     """
     products = np.hstack([rows[:, is_number] * index[:, None] for index in indices.T])
     if not with_products or len(rows) < ROWS_PER_PRODUCT * products.shape[1]:
