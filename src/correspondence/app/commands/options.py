@@ -210,9 +210,16 @@ def check_usage(request: Request) -> None:
         raise click.UsageError("--ordered is of no use with --constraints.")
     if request.constraints is not None and not request.table:
         raise click.UsageError("--constraints needs --table: they explain a table of counts.")
-    of_constraints = {"--explained-by": request.explained_by, "--smooth": request.smooth}
-    if request.table or not request.y:
-        of_constraints["--given"] = request.given
+    if request.given and request.constraints is None and not request.table:
+        raise click.UsageError(
+            "--given needs --table and --constraints. What is left of columns of one file once others are known: "
+            "correspondence associations FILE --given COLUMNS, or co.decompose(X, Y, given=Z) in Python."
+        )
+    of_constraints = {
+        "--explained-by": request.explained_by,
+        "--smooth": request.smooth,
+        "--given": request.given,
+    }
     for name, value in of_constraints.items():
         if value and request.constraints is None:
             raise click.UsageError(f"{name} needs --constraints, a file with variables of the rows of a table.")
