@@ -8,7 +8,7 @@ import json
 import os
 import re
 import secrets
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from numbers import Real
 from pathlib import Path
@@ -48,6 +48,12 @@ class State(NamedTuple):
     def prefix_arrays(self, prefix: str) -> dict[str, np.ndarray]:
         """Return the arrays as a part of a larger object names them; `strip_prefix` is the inverse."""
         return {prefix + name: array for name, array in self.arrays.items()}
+
+    @classmethod
+    def join(cls, parts: Mapping[str, State]) -> State:
+        """Join the parts of an object under their names."""
+        arrays = {name: array for key, own in parts.items() for name, array in own.prefix_arrays(f"{key}.").items()}
+        return cls({key: own.description for key, own in parts.items()}, arrays)
 
 
 class NetError(ValueError):

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-__all__ = ["list_names", "one_line", "short_repr", "to_valid_text"]
+__all__ = ["format_components", "list_names", "one_line", "short_repr", "to_valid_text"]
 
 
 def one_line(text: Any, most: int = 40) -> str:
@@ -59,3 +59,34 @@ def list_names(
     names = list(names)
     more = f" and {len(names) - most} more" if len(names) > most else ""
     return separator.join(map(show, names[:most])) + more or "none"
+
+
+def format_components(figures: Mapping[str, Any], n_components: int, most: int = 8) -> list[str]:
+    """Lay out figures of components in lines, one for each kind of figure; there are none without components.
+
+    Parameters
+    ----------
+    figures : dict of array-like
+        The figures by their names. Those whose names begin with % are shares.
+    n_components : int
+        The number of components.
+    most : int
+        Show the first ones, at most so many.
+
+    Examples
+    --------
+    >>> for line in format_components({"PIC": [0.5, 0.25], "% of chi2": [2 / 3, 1 / 3]}, 2):
+    ...     print(line)
+      component          1        2
+      PIC           0.5000   0.2500
+      % of chi2       66.7     33.3
+    """
+    shown = min(n_components, most)
+    if not shown:
+        return []
+    rows = {"component": [str(i + 1) for i in range(shown)]} | {
+        name: [f"{100 * value:.1f}" if name.startswith("%") else f"{value:.4f}" for value in values[:shown]]
+        for name, values in figures.items()
+    }
+    more = " ..." if shown < n_components else ""
+    return [f"  {name:<11}" + "".join(f"{value:>9}" for value in values) + more for name, values in rows.items()]

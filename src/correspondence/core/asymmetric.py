@@ -24,6 +24,7 @@ from correspondence._util import files
 from correspondence._util.arguments import check_weights, check_whole, read_only
 from correspondence._util.files import State
 from correspondence._util.labels import encode_labels
+from correspondence._util.text import format_components
 from correspondence.core.functions import LabelFunctions, evaluate_h
 from correspondence.core.pair_summary import Spread, sum_four_powers
 from correspondence.core.scoring import score_pairs
@@ -269,13 +270,9 @@ class AsymmetricDecomposition:
         arrays : dict of str to ndarray
             Arrays by name.
         """
-        arrays: dict[str, np.ndarray] = {"pics": self.pics}
-        description: dict[str, Any] = {"total": self.total, "n": self.n, "response": self.response}
-        for name, functions in (("f", self.f), ("g", self.g)):
-            state = functions.state()
-            description[name] = state.description
-            arrays |= state.prefix_arrays(f"{name}.")
-        return State(description, arrays)
+        sides = State.join({"f": self.f.state(), "g": self.g.state()})
+        numbers = {"total": self.total, "n": self.n, "response": self.response}
+        return State(numbers | sides.description, {"pics": self.pics} | sides.arrays)
 
     @classmethod
     def from_state(cls, description: dict[str, Any], arrays: dict[str, np.ndarray]) -> AsymmetricDecomposition:
@@ -302,22 +299,14 @@ class AsymmetricDecomposition:
         return cls(pics, f, g, numbers[0], numbers[1], description["response"])
 
     def __repr__(self) -> str:
-        shown = min(self.n_components, 8)
         other = "rows" if self.response == "columns" else "columns"
         plural = "" if self.n_components == 1 else "s"
         lines = [
             f"AsymmetricDecomposition of the {self.response} by the {other}, {self.n_components} component{plural}, "
             f"tau {self.tau:.4g}, n {self.n:,.10g}"
         ]
-        rows = (
-            ("component", [str(i + 1) for i in range(shown)]),
-            ("inertia", [f"{value:.4f}" for value in self.pics]),
-            ("% of tau", [f"{100 * value:.1f}" for value in self.inertia_ratios]),
-            ("correlation", [f"{value:.4f}" for value in self.correlations]),
-        )
-        more = " ..." if shown < self.n_components else ""
-        if shown:
-            lines += [f"  {name:<11}" + "".join(f"{v:>9}" for v in values[:shown]) + more for name, values in rows]
+        figures = {"inertia": self.pics, "% of tau": self.inertia_ratios, "correlation": self.correlations}
+        lines += format_components(figures, self.n_components)
         return "\n".join(lines)
 
 

@@ -17,6 +17,7 @@ import numpy as np
 from correspondence._util import files
 from correspondence._util.arguments import check_weights, check_whole, read_only
 from correspondence._util.files import State
+from correspondence._util.text import format_components
 from correspondence.core.asymmetric import ASYMMETRIC_FORMAT, AsymmetricDecomposition, load_asymmetric
 from correspondence.core.functions import PrincipalFunctions, find_function_class
 from correspondence.core.scoring import score_pairs, score_parts
@@ -232,13 +233,9 @@ class Decomposition:
         arrays : dict of str to ndarray
             Arrays by name.
         """
-        arrays: dict[str, np.ndarray] = {"pics": self.pics}
-        description: dict[str, Any] = {"chi2": self.chi2, "n": self.n, "origin": self.origin}
-        for name, functions in (("f", self.f), ("g", self.g)):
-            state = functions.state()
-            description[name] = state.description
-            arrays |= state.prefix_arrays(f"{name}.")
-        return State(description, arrays)
+        sides = State.join({"f": self.f.state(), "g": self.g.state()})
+        numbers = {"chi2": self.chi2, "n": self.n, "origin": self.origin}
+        return State(numbers | sides.description, {"pics": self.pics} | sides.arrays)
 
     @classmethod
     def from_state(
@@ -274,18 +271,10 @@ class Decomposition:
         return check_whole(k, "k", 0, self.n_components)
 
     def __repr__(self) -> str:
-        shown = min(self.n_components, 8)
         plural = "" if self.n_components == 1 else "s"
         lines = [f"Decomposition with {self.n_components} component{plural}, chi2 {self.chi2:.4g}, n {self.n:,.10g}"]
-        rows = (
-            ("component", [str(i + 1) for i in range(shown)]),
-            ("correlation", [f"{value:.4f}" for value in self.correlations]),
-            ("PIC", [f"{value:.4f}" for value in self.pics]),
-            ("% of chi2", [f"{100 * value:.1f}" for value in self.inertia_ratios]),
-        )
-        more = " ..." if shown < self.n_components else ""
-        if shown:
-            lines += [f"  {name:<11}" + "".join(f"{v:>9}" for v in values[:shown]) + more for name, values in rows]
+        figures = {"correlation": self.correlations, "PIC": self.pics, "% of chi2": self.inertia_ratios}
+        lines += format_components(figures, self.n_components)
         if self.origin:
             lines.append(f"  {self.origin}")
         return "\n".join(lines)

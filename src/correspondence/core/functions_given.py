@@ -69,9 +69,8 @@ class FunctionsGiven(PrincipalFunctions):
         )
 
     def state(self) -> State:  # noqa: D102
-        states = {"functions": self.functions.state(), "regression": self.regression.state()}
-        arrays = {name: array for key, own in states.items() for name, array in own.prefix_arrays(f"{key}.").items()}
-        return State({"kind": self.kind} | {key: own.description for key, own in states.items()}, arrays)
+        sides = State.join({"functions": self.functions.state(), "regression": self.regression.state()})
+        return State({"kind": self.kind} | sides.description, sides.arrays)
 
     @classmethod
     def from_state(  # noqa: D102
