@@ -97,7 +97,7 @@ def test_rows_without_names_are_taken_in_their_order(files, tmp_path):
     env.write_csv(tmp_path / "bare.csv")
     done = run(files[0], tmp_path / "bare.csv", "--explained-by", "wet", "--json", "-o", tmp_path / "out")
     assert done.exit_code == 0, done.output
-    assert "same order" in done.stderr
+    assert "taken in the order" in done.stderr
     named = run(*files, "--explained-by", "wet", "--json", "-o", tmp_path / "named")
     one, other = (json.loads(own.stdout)["partition"] for own in (done, named))
     assert one == other
@@ -133,14 +133,22 @@ def test_rows_that_are_not_those_of_the_table_are_refused(files, tmp_path):
     env[:-1].write_csv(tmp_path / "short.csv")
     env.with_columns(site=pl.col("site").str.replace("site 0", "site x")).write_csv(tmp_path / "other.csv")
     env.drop("site")[:-1].write_csv(tmp_path / "bare.csv")
-    for name in ("short", "other", "bare"):
+    env.with_columns(site=pl.col("site").str.replace("site", "plot")).write_csv(tmp_path / "none.csv")
+    for name in ("short", "other", "bare", "none"):
         done = run(files[0], tmp_path / f"{name}.csv", "-o", tmp_path / "out")
         assert done.exit_code == 1
         assert done.stderr.splitlines()[-1].startswith("Error: --constraints:")
 
 
 @pytest.mark.parametrize(
-    "arguments", [["--constraints", "env.csv"], ["--table", "--given", "wet"], ["--given", "wet"], ["--y", "b", "--given", "wet"], ["--table", "--smooth"]]
+    "arguments",
+    [
+        ["--constraints", "env.csv"],
+        ["--table", "--given", "wet"],
+        ["--given", "wet"],
+        ["--y", "b", "--given", "wet"],
+        ["--table", "--smooth"],
+    ],
 )
 def test_options_that_need_others_are_wrong_usage(files, arguments):
     done = CliRunner().invoke(main, ["analyze", str(files[0]), *arguments])

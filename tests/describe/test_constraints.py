@@ -53,10 +53,10 @@ def test_what_held_out_rows_say_is_compared_with_as_many_axes_of_the_fit(ca):
         return write_constraint_sentences(ca, (), SimpleNamespace(evidence=evidence))[-1]
 
     assert write(2, 0.2) == (
-        f"On held-out rows the first two axes capture 0.2 of the dependence, in the fit {ca.pics_[:2].sum():.3g}."
+        f"On held-out rows the first two axes capture 0.2 of the inertia, in the fit {ca.pics_[:2].sum():.3g}."
     )
     assert "the first axis captures" in write(1, 0.2)
-    assert f"the axes capture -0.1 of the dependence, in the fit {ca.pics_.sum():.3g}: do not trust" in write(7, -0.1)
+    assert f"the axes capture -0.1 of the inertia, in the fit {ca.pics_.sum():.3g}: do not trust" in write(7, -0.1)
 
 
 def test_strengths_are_correlations_or_multiple_ones(ca):
@@ -90,3 +90,11 @@ def test_names_that_begin_alike_are_not_mixed_up():
     renamed = co.CA().fit(dune, constraints=dict(zip(("a", "b", "c"), constraints.values(), strict=True)))
     for one, other in zip(alone.values(), measure_constraints(renamed).values(), strict=True):
         np.testing.assert_allclose(np.abs(one), np.abs(other[1]), atol=1e-9)
+
+
+def test_constraints_that_explain_everything_cannot_be_tested():
+    table = np.random.default_rng(0).poisson(9, (5, 6))
+    ca = co.CA().fit(table, constraints=np.random.default_rng(1).normal(size=(5, 7)))
+    sentences = write_constraint_sentences(ca, [ca.anova(by=by, n_permutations=19) for by in (None, "margin", "axis")])
+    assert sum("nothing left to test" in sentence for sentence in sentences) == 1
+    assert not any("more than chance" in sentence for sentence in sentences)

@@ -48,18 +48,21 @@ def write_constraint_sentences(ca: Any, tests: Sequence[Any] = (), held_out: Any
         return sentences
     sentences += describe_constrained_axes(ca, by.get("axis"))
     sentences += [describe_terms(by[kind], kind) for kind in ("margin", "term") if kind in by][:1]
-    return sentences + describe_held_out(ca, held_out)
+    return list(dict.fromkeys(sentences)) + describe_held_out(ca, held_out)
+
+
+NOTHING_TO_TEST_AGAINST = "The constraints explain all rows, so there is nothing left to test them against."
 
 
 def describe_held_out(ca: Any, held_out: Any) -> list[str]:
-    """Say how much of the dependence is captured on held-out rows, if that is known."""
+    """Say how much of the inertia is captured on held-out rows, if that is known."""
     evidence = None if held_out is None else held_out.evidence
     if evidence is None or evidence.captured is None:
         return []
     n, captured = len(evidence.correlations), evidence.captured
     axes = "the axes capture" if n >= len(ca.pics_) else f"the first {spell_number(n)} axes capture"
     axes = "the first axis captures" if n == 1 else axes
-    told = f"On held-out rows {axes} {captured:.3g} of the dependence, in the fit {float(np.sum(ca.pics_[:n])):.3g}"
+    told = f"On held-out rows {axes} {captured:.3g} of the inertia, in the fit {float(np.sum(ca.pics_[:n])):.3g}"
     return [f"{told}{': do not trust them for new rows' if captured <= 0 else ''}."]
 
 
@@ -97,8 +100,9 @@ def describe_constrained_axes(ca: Any, test: Any) -> list[str]:
     n, sentences, holding = len(ca.pics_), [], len(ca.pics_)
     if test is not None:
         pvalues = [pvalue for _, pvalue in _find_pvalues(test)][:n]
-        holding = next((i for i, p in enumerate(pvalues) if p > MAX_PVALUE), len(pvalues))
-        sentences.append(f"{count_axes(holding, n)} more than chance.")
+        if pvalues:
+            holding = next((i for i, p in enumerate(pvalues) if p > MAX_PVALUE), len(pvalues))
+        sentences.append(f"{count_axes(holding, n)} more than chance." if pvalues else NOTHING_TO_TEST_AGAINST)
     strengths = measure_constraints(ca)
     for i in range(min(n, holding, MAX_AXES_IN_WORDS)):
         order = sorted(strengths, key=lambda name: -abs(strengths[name][1][i]))
@@ -170,6 +174,8 @@ def join_names(names: Sequence[str], most: int = 5) -> str:
 def describe_terms(test: Any, kind: str) -> str:
     """Say which constraints explain more than chance after all others, or after those before them."""
     pvalues = _find_pvalues(test)
+    if not pvalues:
+        return NOTHING_TO_TEST_AGAINST
     holding = [f"{term} (p = {pvalue:.2g})" for term, pvalue in pvalues if pvalue <= MAX_PVALUE]
     beside = "After all others" if kind == "margin" else "Added one after the other"
     if not holding:

@@ -175,11 +175,16 @@ def find_row_key(frame: nw.DataFrame, rows: list[str], path: Path) -> tuple[nw.D
             f"--constraints: {path} must have one row for each row of the table, but it "
             f"{' and '.join(troubles) or 'has some more than once'}. Leave the same rows out of both files."
         )
+    if is_name and frame[first].dtype == nw.String and not all(row.isdigit() for row in rows):
+        raise ValueError(
+            f"--constraints: the first column of {path} must name rows of the table, such as {list_names(rows, 2)}, "
+            f"got {list_names(labels, 2)}. Name the rows alike, or leave the names out."
+        )
     if len(frame) != len(rows):
         raise ValueError(
             f"--constraints: {path} must have one row for each of the {len(rows)} rows of the table, got {len(frame)}."
         )
-    note = f"{path.name}: its rows are those of the table in the same order, because no first column names them."
+    note = f"{path.name}: its rows are taken in the order of those of the table, because no first column names them."
     if is_name and len(frame.columns) > 1:
         return frame.select(frame.columns[1:]), None, [f"{note} {first!r} is left out."]
     return frame, None, [note]

@@ -207,7 +207,7 @@ def check_usage(request: Request) -> None:
     if len(given) > 1:
         raise click.UsageError(f"{given[0]} and {given[1]} exclude each other.")
     if request.constraints is not None and request.ordered:
-        raise click.UsageError("--ordered is of no use with --constraints.")
+        raise click.UsageError("--ordered must be left out with --constraints.")
     if request.constraints is not None and not request.table:
         raise click.UsageError("--constraints needs --table: they explain a table of counts.")
     if request.given and request.constraints is None and not request.table:
