@@ -9,10 +9,8 @@ matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 import pytest
 
-
-def pytest_collection_finish():
-    """Let cycles be looked for in all objects less often: there are half a million, of modules and tests."""
-    gc.set_threshold(*gc.get_threshold()[:2], 100)
+# Cycles are looked for in all objects less often: there are half a million, of modules and tests.
+gc.set_threshold(*gc.get_threshold()[:2], 100)
 
 
 @pytest.fixture(autouse=True)
