@@ -140,7 +140,14 @@ def test_rows_that_are_not_those_of_the_table_are_refused(files, tmp_path):
 
 
 @pytest.mark.parametrize(
-    "arguments", [["--constraints", "env.csv"], ["--table", "--given", "wet"], ["--given", "wet"], ["--y", "b", "--given", "wet"], ["--table", "--smooth"]]
+    "arguments",
+    [
+        ["--constraints", "env.csv"],
+        ["--table", "--given", "wet"],
+        ["--given", "wet"],
+        ["--y", "b", "--given", "wet"],
+        ["--table", "--smooth"],
+    ],
 )
 def test_options_that_need_others_are_wrong_usage(files, arguments):
     done = CliRunner().invoke(main, ["analyze", str(files[0]), *arguments])
