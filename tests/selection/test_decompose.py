@@ -174,6 +174,7 @@ def test_a_method_that_is_named_fits_what_is_significant_and_no_more(rng):
     assert d.origin == "cca: asked for; 1 component significant."
 
 
+@pytest.mark.slow
 def test_more_components_do_not_spoil_the_first():
     x, y = gaussian(np.random.default_rng(0))
     d = co.decompose(x, y, method="ace", verbose=False)
