@@ -5,6 +5,7 @@ import itertools
 import os
 import sys
 import warnings
+from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
@@ -91,6 +92,13 @@ def spark_session():
         "spark.driver.bindAddress": "127.0.0.1",
         "spark.sql.shuffle.partitions": "2",
         "spark.log.level": "OFF",
+        # Queries of few rows are run once: compiling them takes far longer than running them.
+        "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
+        "spark.sql.codegen.wholeStage": "false",
+        "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+        # Its Python workers are forked from a process that has done their imports.
+        "spark.python.daemon.module": "spark_daemon",
+        "spark.executorEnv.PYTHONPATH": str(Path(__file__).parent),
     }
     builder = SparkSession.builder.master("local[2]")
     for key, value in settings.items():

@@ -5,14 +5,14 @@ from datetime import timedelta
 
 import torch
 import torch.distributed as dist
-import torch.multiprocessing as mp
+from forks import get_context
 
 
 class Ranks:
     """Call it with a function, which each process runs with the same arguments; their results, in their order."""
 
     def __init__(self, folder, size=2):
-        context = mp.get_context("spawn")
+        context = get_context()
         self.size, self.pipes, self.processes = size, [], []
         for rank in range(size):
             here, there = context.Pipe()

@@ -181,6 +181,7 @@ def test_strict_runs_end_with_an_exit_code(tmp_path):
 # --- runs that go on
 
 
+@pytest.mark.slow
 def test_a_stopped_run_goes_on(tmp_path):
     seeds = []
 

@@ -1,3 +1,4 @@
+import sys
 import threading
 
 import numpy as np
@@ -5,7 +6,7 @@ import pytest
 import scipy.sparse as sp
 from hypothesis import given
 from hypothesis import strategies as st
-from threadpoolctl import threadpool_info
+from threadpoolctl import ThreadpoolController, threadpool_info
 
 import correspondence as co
 from correspondence._util import threads
@@ -107,3 +108,21 @@ def test_threads_that_overlap_leave_blas_as_it_was():
         leave.set()
         worker.join(10)
     assert list_limits() == before
+
+
+def test_libraries_are_looked_for_once(monkeypatch):
+    """Looking takes longer than many a fit; those of a module that is imported later are found all the same."""
+    looks = []
+    monkeypatch.setattr(threads, "ThreadpoolController", lambda: looks.append(1) or ThreadpoolController())
+    for _ in range(3):
+        with limit_blas_threads(True):
+            assert {library["num_threads"] for library in threadpool_info() if library["user_api"] == "blas"} == {1}
+    assert len(looks) <= 1
+    monkeypatch.setitem(sys.modules, "a_new_one", threads)
+    with limit_blas_threads(True):
+        pass
+    assert len(looks) >= 1
+    for _ in range(3):
+        with limit_blas_threads(True):
+            pass
+    assert len(looks) <= 2

@@ -271,6 +271,7 @@ def test_auto_may_choose_a_classifier(run, tmp_path, monkeypatch):
     assert summary["not_saved"] == ""
 
 
+@pytest.mark.slow
 def test_a_net(run, tmp_path, monkeypatch):
     """The one run with torch: what it has found can be read again."""
     from correspondence.estimators.pice import PICE

@@ -183,6 +183,7 @@ def test_arrays(analysed, tmp_path):
     assert {"g_1", "g_2", "density_ratio"} <= set(found.columns)
 
 
+@pytest.mark.slow
 def test_texts(analysed, tmp_path):
     words = {"hot": ["sun", "beach", "sand"], "cold": ["snow", "ice", "wind"]}
     rng = np.random.default_rng(0)

@@ -35,6 +35,7 @@ def read_summary(tmp_path):
 YEARS = "year,red,green,blue\n1990,30,10,5\n1991,25,14,6\n1992,10,30,7\n1993,9,28,12\n1994,4,9,22\n"
 
 
+@pytest.mark.slow
 def test_years_name_the_rows_of_a_table(write, run, tmp_path):
     result = run(write(YEARS), "--table")
     assert "Table of 5 x 3 cells, total 221." in result.output

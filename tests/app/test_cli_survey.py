@@ -91,6 +91,7 @@ def test_noise_is_called_that(tmp_path):
     assert "No axes are more than chance" in done.output
 
 
+@pytest.mark.slow
 def test_another_analysis_replaces_its_files(survey, tmp_path):
     assert run(survey, "-o", tmp_path / "out").exit_code == 0
     assert run(survey, "--y", "q0", "--method", "cca", "-o", tmp_path / "out").exit_code == 0
@@ -121,6 +122,7 @@ def test_little_time_for_permutations(survey, tmp_path, monkeypatch):
     assert axes[0]["pvalue"] == pytest.approx(1 / 100)
 
 
+@pytest.mark.slow
 def test_rows_with_gaps(survey, tmp_path):
     is_first = pl.int_range(pl.len()) < 20
     frame = pl.read_csv(survey).with_columns(q1=pl.when(is_first).then(None).otherwise(pl.col("q1")))

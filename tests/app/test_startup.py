@@ -48,10 +48,12 @@ def test_an_unknown_name_is_an_attribute_error():
         co.corespondence_analysis  # noqa: B018
 
 
+@pytest.mark.slow
 def test_names_can_be_imported_from_the_package():
     assert run_python("from correspondence import CA, decompose, plot; print(CA.__name__)") == "CA\n"
 
 
+@pytest.mark.slow
 def test_names_are_imported_by_many_threads_at_once():
     code = """
 from concurrent.futures import ThreadPoolExecutor
@@ -63,6 +65,7 @@ with ThreadPoolExecutor(10) as pool:
     assert [run_python(code) for _ in range(3)] == ["10\n"] * 3
 
 
+@pytest.mark.slow
 def test_lists_of_names_leave_out_what_needs_torch():
     code = """
 import sys

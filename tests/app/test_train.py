@@ -157,6 +157,11 @@ def is_alive(pid):
         return False
 
 
+@pytest.fixture
+def here(monkeypatch):
+    monkeypatch.setattr("correspondence.app.train.launch.launch_processes", train_job)
+
+
 linux = pytest.mark.skipif(not Path("/proc/self/environ").exists(), reason="looks processes up in /proc")
 
 
@@ -192,8 +197,11 @@ def test_a_rank_dies_and_the_same_command_goes_on(whole, file, tmp_path):
 
 
 @linux
-def test_after_ctrl_c_another_number_of_processes_goes_on(file, tmp_path):
-    """Of a file that is read in blocks, whose closed form is merged from the processes, with other rounding errors."""
+def test_after_ctrl_c_another_number_of_processes_goes_on(file, tmp_path, here):
+    """Of a file that is read in blocks, whose closed form is merged from the processes, with other rounding errors.
+
+    The process that goes on is this one, which spares the start of another.
+    """
     folder = tmp_path / "stopped"
     arguments = (file, *OPTIONS, "--steps", 200, "--schedule", "anneal", "--stream")
     running = Running(folder, *arguments, "--nproc", 2)
@@ -216,11 +224,6 @@ def test_after_ctrl_c_another_number_of_processes_goes_on(file, tmp_path):
 
 
 # --- other data, by a single process: this one, which spares the start of another
-
-
-@pytest.fixture
-def here(monkeypatch):
-    monkeypatch.setattr("correspondence.app.train.launch.launch_processes", train_job)
 
 
 def test_several_files_are_read_in_blocks(here, tmp_path):

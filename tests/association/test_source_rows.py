@@ -24,7 +24,7 @@ def make_frame(n=3000):
     )
 
 
-@pytest.mark.parametrize("kind", ["parquet", "csv", "lazy", "pairs"])
+@pytest.mark.parametrize("kind", ["parquet", pytest.param("csv", marks=pytest.mark.slow), "lazy", "pairs"])
 def test_sources_and_memory_agree(kind, tmp_path):
     frame = make_frame()
     if kind in ("parquet", "csv"):

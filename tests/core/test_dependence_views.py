@@ -48,11 +48,11 @@ def classes_as_labels(rng, n, n_classes=3, shape=(40, 25)):
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", ["columns", "Cauchy columns", "Zipf labels", "wide", "kernel", "two views"])
 def test_first_component_is_tested_exactly(kind):
-    """Of independent variables, a p-value of at most p has the probability p."""
+    """Of independent variables, a p-value of at most p has the probability p, however many exchanges there are."""
     pvalues = []
     for seed in range(300):
         views_drawn = draw_independent(kind, np.random.default_rng([1, seed]))
-        pvalues.append(run_in_turn(views_drawn, 1, 99, seed).pvalues[0])
+        pvalues.append(run_in_turn(views_drawn, 1, 39, seed).pvalues[0])
     for p in (0.05, 0.2, 0.5):
         low, high = binom.ppf([0.001, 0.999], 300, p)
         assert low <= np.sum(np.array(pvalues) <= p) <= high

@@ -85,6 +85,7 @@ def test_pair_is_best_of_all_poolings(seed, n_rows, n_columns, ordered):
         assert not is_ordered or is_monotone(u / np.sqrt(mass), 1e-12)
 
 
+@pytest.mark.slow
 def test_alternation_alone_rarely_misses():
     """With its starts the alternation finds the best pair of noise in almost all tables."""
     n_missed = 0

@@ -149,6 +149,7 @@ def test_only_texts():
         parse_number_texts(pl.Series([1, 2]))
 
 
+@pytest.mark.slow
 @given(st.lists(st.integers(-(10**9), 10**9), min_size=1, max_size=20))
 def test_whole_numbers_however_they_are_grouped(values):
     """Whatever separates the thousands, either the numbers come back or another reading is told."""

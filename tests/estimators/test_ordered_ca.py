@@ -195,6 +195,7 @@ def test_new_rows_are_averages_of_their_profiles():
     np.testing.assert_allclose(placed.principal, new / new.sum() @ ca.columns_.standard, atol=1e-12)
 
 
+@pytest.mark.slow
 def test_bootstrap_and_cross_fitting_keep_the_order():
     table, _, _ = find_bent_table()
     ca = co.CA(n_components=1).fit(table)

@@ -153,6 +153,7 @@ def test_labels_can_be_chosen(mca):
     assert len(written(plot.plane(mca, max_labels=0))) == 0
 
 
+@pytest.mark.slow
 def test_many_variables_have_labels_with_their_names_and_no_legend():
     rng = np.random.default_rng(0)
     frame = pd.DataFrame({f"question {j}": rng.choice(["yes", "no", "perhaps"], 300) for j in range(25)})

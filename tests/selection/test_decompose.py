@@ -174,6 +174,7 @@ def test_a_method_that_is_named_fits_what_is_significant_and_no_more(rng):
     assert d.origin == "cca: asked for; 1 component significant."
 
 
+@pytest.mark.slow
 def test_more_components_do_not_spoil_the_first():
     x, y = gaussian(np.random.default_rng(0))
     d = co.decompose(x, y, method="ace", verbose=False)
@@ -531,6 +532,7 @@ def test_a_label_that_is_missing_in_a_part_is_no_error(monkeypatch, with_groups)
         assert choose_decomposition(x, y).origin == "logistic: wins; 1 component significant."
 
 
+@pytest.mark.slow
 def test_a_line_does_not_win_where_a_curve_sees_a_second_component():
     """Held-out folds of 300 pairs cannot tell them apart, a test on all pairs can."""
     rng = np.random.default_rng([31, 1])
@@ -544,6 +546,7 @@ def test_a_line_does_not_win_where_a_curve_sees_a_second_component():
     assert co.decompose(x, y, 1, random_state=3, verbose=False).origin.startswith("cca")
 
 
+@pytest.mark.slow
 def test_a_race_for_nothing_is_short(monkeypatch):
     """Where no dependence is found, one fold decides."""
     lengths = []

@@ -201,6 +201,7 @@ class TestMinCount:
 
 
 class TestLabelsBesideOtherVariables:
+    @pytest.mark.slow
     def test_labels_that_occur_once_are_merged(self):
         x, y = self.draw()
         choice = choose_decomposition(x, y, 2)
@@ -214,6 +215,7 @@ class TestLabelsBesideOtherVariables:
         strength = {k: co.decompose(x, y, 1, "cca", min_count=k, **OPTIONS).g(["one"])[0, 0] for k in (1, "auto")}
         assert abs(strength["auto"]) < 3 < abs(strength[1])
 
+    @pytest.mark.slow
     def test_others_and_a_single_one_are_left_alone(self):
         x, y = self.draw()
         y[1:10] = "a"

@@ -257,6 +257,7 @@ def test_a_method_that_cannot_be_fitted_to_a_part_is_dropped():
     assert d.n_components == 1
 
 
+@pytest.mark.slow
 def test_without_a_part_that_can_be_fitted_there_is_no_race():
     """A single 1 is missing in some training parts; what is wrong with all pairs is told all the same."""
     x = np.random.default_rng(0).normal(size=200)

@@ -276,6 +276,7 @@ def test_compare_says_that_nothing_could_finish(rng, monkeypatch):
         co.compare(*smooth_pairs(rng), ["kernel"], 1, time_limit=0.1)
 
 
+@pytest.mark.slow
 def test_stages_of_decompose_are_told(rng, monkeypatch):
     line, told = StageLine(False), []
     monkeypatch.setattr(line, "tell", lambda text, seconds=None: told.append(text))

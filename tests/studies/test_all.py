@@ -1,7 +1,9 @@
 """``reproduce all``: small studies of our own, so that stopping, going on and what is missing can be tried quickly."""
 
 import json
+import time
 from dataclasses import replace
+from types import SimpleNamespace
 
 import pytest
 from click.testing import CliRunner
@@ -196,9 +198,15 @@ def test_command_fails_if_a_study_failed(tmp_path, three):
     assert "Error: three failed" in result.output
 
 
+def set_clock(monkeypatch, monotonic):
+    """Replace the clock of the module alone: threads of other libraries read that of `time` too."""
+    clock = SimpleNamespace(monotonic=monotonic, perf_counter=time.perf_counter)
+    monkeypatch.setattr(reproducing, "time", clock)
+
+
 def test_no_study_is_begun_after_the_time_limit(tmp_path, three, monkeypatch):
     clock = iter([0.0, 1.0, 20.0, 30.0])  # the beginning, and before each study
-    monkeypatch.setattr(reproducing.time, "monotonic", lambda: next(clock))
+    set_clock(monkeypatch, lambda: next(clock))
     outcome, told = run_all(tmp_path, time_limit=10)
     assert outcome.skipped == ("two", "three")
     assert [three[name].runs for name in three] == [1, 0, 0]
@@ -210,7 +218,7 @@ def test_a_study_that_took_longer_than_what_is_left_is_not_begun(tmp_path, three
     run_all(tmp_path)
     record = Record.read_json(tmp_path / "two", "two")
     replace(record, seconds=100.0).write_json(tmp_path / "two")
-    monkeypatch.setattr(reproducing.time, "monotonic", lambda: 0.0)
+    set_clock(monkeypatch, lambda: 0.0)
     assert run_all(tmp_path, again=True, time_limit=50)[0].skipped == ("two",)
 
 

@@ -1,13 +1,15 @@
 """The studies: run quickly, with the files that they write read back."""
 
 import re
+from functools import partial
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from records import check_record, read_rows
 
 import correspondence as co
-from correspondence.studies import gaussian, problems
+from correspondence.studies import gaussian, problems, runs
 from correspondence.studies.markdown import make_table
 from correspondence.studies.report import Report, write_report
 from correspondence.studies.reproducing import STUDIES, reproduce_study
@@ -24,11 +26,14 @@ def mark_simulated(test):
 
 @pytest.fixture(scope="module")
 def folders(tmp_path_factory):
-    """A results folder of each study, made once."""
+    """A results folder of each study, made once, by nets that are trained for a few steps."""
     made = {}
+    few_steps = SimpleNamespace(PICE=partial(co.PICE, max_steps=200))
     for name in SIMULATED:
         made[name] = tmp_path_factory.mktemp("results") / "new" / name
-        files = reproduce_study(name, made[name], seeds=2, quick=True)
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(runs, "co", few_steps)
+            files = reproduce_study(name, made[name], seeds=2, quick=True)
         assert [path.name for path in files] == [f"{name}.csv", f"{name}.png", f"{name}.md", f"{name}.json"]
     return made
 

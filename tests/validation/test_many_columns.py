@@ -145,6 +145,7 @@ def test_two_columns_are_tested_by_their_largest_correlation():
     assert np.median(test.null[:, 0]) == pytest.approx((1 + np.median(largest)) / 2, rel=0.02)
 
 
+@pytest.mark.slow
 def test_gaps_stay_where_they_are():
     # Half of the people skip all questions but the first, the others answer at random: nothing to be found.
     rejected = 0

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import os
+import sys
 import threading
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
@@ -13,7 +14,7 @@ from typing import Any
 import joblib
 import numpy as np
 import scipy.sparse as sp
-from threadpoolctl import threadpool_limits
+from threadpoolctl import ThreadpoolController
 
 __all__ = ["RowBlocks", "count_threads", "limit_blas_threads", "run_in_threads"]
 
@@ -48,12 +49,19 @@ class _OneThread:
 
     def __init__(self) -> None:
         self.lock, self.n_inside = threading.Lock(), 0
+        self.n_modules = 0
 
     def __enter__(self) -> None:
         with self.lock:
             if not self.n_inside:
-                self.limits = threadpool_limits(1, user_api="blas")
+                self.limits = self._find_libraries().limit(limits=1, user_api="blas")
             self.n_inside += 1
+
+    def _find_libraries(self) -> ThreadpoolController:
+        """Find the libraries, again only if a module was imported since: looking takes longer than many a fit."""
+        if self.n_modules != len(sys.modules):
+            self.n_modules, self.libraries = len(sys.modules), ThreadpoolController()
+        return self.libraries
 
     def __exit__(self, *error: object) -> None:
         with self.lock:

@@ -247,6 +247,7 @@ def test_a_subpopulation_cannot_be_drawn_again():
         co.MCA(2).fit(frame, subpopulation=np.arange(50)).bootstrap(10)
 
 
+@pytest.mark.slow
 def test_imputed_answers_are_not_judged():
     # Answers filled in by the others would be predicted by them all too well.
     frame = draw_survey(600, widths=(3,) * 8, truth=0.9)

@@ -66,7 +66,9 @@ SOURCES = {
 }
 
 
-@pytest.mark.parametrize("name", SOURCES)
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=pytest.mark.slow) if name == "csv" else name for name in SOURCES]
+)
 @pytest.mark.parametrize("missing", ["indicator", "average", "drop"])
 def test_equals_the_fit_in_memory(name, missing, tmp_path):
     frame = customers(gaps=0.05)

@@ -1,55 +1,61 @@
 """Interrupted training goes on as if nothing had happened."""
 
-import json
-import subprocess
-import sys
 import time
 
 import numpy as np
 import pytest
 import torch
+from forks import get_context
 from torch.utils.data import DataLoader, TensorDataset
 
 import correspondence as co
 from correspondence.estimators.pice.checkpoint import CHECKPOINT_FILE
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("ranks")]  # which share the process that others are forked from
 
-SCRIPT = """
-import json, sys
-import numpy as np
-import correspondence as co
-rng = np.random.default_rng(0)
-X = rng.normal(size=(1500, 4))
-Y = np.sign(X[:, 0] * X[:, 1]) + 0.3 * rng.normal(size=1500)
-options = dict(batch_size=32, max_steps=300, evaluate_every=30, patience=100, progress=False, checkpoint_every=7)
-est = co.PICE(2, checkpoint=sys.argv[1] or None, **options).fit(X, Y)
-print(json.dumps([est.model_, est.transform(X).tolist(), est.history_, est.validation_.captured]))
-"""
+STEPS = {"batch_size": 32, "max_steps": 300, "evaluate_every": 30, "patience": 100, "checkpoint_every": 7}
+
+
+def train(folder, pipe):
+    """Train, and send whatever came out of it."""
+    torch.set_num_threads(1)
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(1500, 4))
+    Y = np.sign(X[:, 0] * X[:, 1]) + 0.3 * rng.normal(size=1500)
+    est = co.PICE(2, checkpoint=folder, progress=False, **STEPS).fit(X, Y)
+    pipe.send([est.model_, est.transform(X).tolist(), est.history_, est.validation_.captured])
 
 
 def start(folder):
-    return subprocess.Popen([sys.executable, "-c", SCRIPT, str(folder)], stdout=subprocess.PIPE, text=True)
+    """Process that trains, and the end of its pipe."""
+    here, there = get_context().Pipe()
+    process = get_context().Process(target=train, args=(folder, there))
+    process.start()
+    there.close()
+    return process, here
 
 
 def finish(folder):
-    out, _ = start(folder).communicate(timeout=300)
-    return json.loads(out)
+    process, pipe = start(folder)
+    assert pipe.poll(300)
+    result = pipe.recv()
+    process.join()
+    return result
 
 
 def test_killed_at_any_moment_it_ends_with_the_same_numbers(tmp_path):
-    whole = finish("")
+    whole = finish(None)
     folder = tmp_path / "run"
     for _ in range(2):
-        process = start(folder)
         seen = (folder / CHECKPOINT_FILE).stat().st_mtime_ns if (folder / CHECKPOINT_FILE).exists() else 0
-        while process.poll() is None and not (
+        process, _ = start(folder)
+        while process.is_alive() and not (
             (folder / CHECKPOINT_FILE).exists() and (folder / CHECKPOINT_FILE).stat().st_mtime_ns > seen
         ):
             time.sleep(0.01)
         time.sleep(0.1)
         process.kill()
-        process.communicate()
+        process.join()
         assert (folder / CHECKPOINT_FILE).exists()
     assert finish(folder) == whole
     assert finish(folder) == whole
