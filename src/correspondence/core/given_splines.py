@@ -323,8 +323,8 @@ def penalise_features(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Write the roughness of functions of z as a quadratic form of their weights, and find a small ridge for the rest.
 
-    Where the features are too many for the rows, the ridge is the penalty. An indicator and a linear column have the ridge
-    of so many rows that have the mean.
+    Where the features are too many for the rows, the ridge is the penalty. In an indicator or a linear
+    column, `ridge_rows` rows count as having the mean.
     """
     n, width = B.shape
     # Column by column: the derivative of a sum would depend on which end of an index is called the upper one.
