@@ -170,3 +170,17 @@ def test_collinear_columns(rng):
     regression = GivenRegression.fit(z[:, :1] + rng.normal(size=(200, 1)), z)
     assert np.isfinite(regression.even_residuals).all()
     assert regression.residuals.std() < 1.3
+
+
+def test_a_test_leaves_only_differences_within_rare_labels(rng):
+    labels = np.repeat(np.arange(60), 2)  # half as many labels as rows: a ridge would leave a share of their means
+    F = rng.normal(size=(60, 1))[labels] + rng.normal(size=(120, 1))
+    own = GivenRegression.fit(F, labels.astype(str), is_rough=True).own_residuals
+    assert np.abs(own[::2] + own[1::2]).max() < 1e-3
+
+
+def test_a_test_leaves_nothing_of_a_row_with_a_label_of_its_own(rng):
+    labels = np.minimum(np.arange(120), 80).astype(str)
+    own = GivenRegression.fit(rng.normal(size=(120, 1)), labels, is_rough=True).own_residuals
+    assert np.abs(own[:80]).max() < 1e-3
+    assert own[80:].std() > 0.5

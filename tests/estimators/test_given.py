@@ -262,6 +262,36 @@ def test_texts_and_sparse_columns():
     )
 
 
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        (
+            {"a": np.zeros(50), "b": np.zeros(49)},
+            "given must hold columns of the same length, got 50.*49 of 'b'",
+        ),
+        ({"a": np.zeros((50, 2))}, "given must hold columns.*got 2 dimensions of 'a'"),
+        ({"a": np.arange(50), "b": 3}, "given must hold columns.*got 0 dimensions of 'b'"),
+    ],
+)
+def test_dictionaries_of_other_than_columns_are_refused(given, message):
+    with pytest.raises(ValueError, match=message):
+        co.CCA(1).fit(np.arange(50.0), np.arange(50.0), given=given)
+
+
+def test_columns_of_a_dictionary_may_have_any_form(linked):
+    x, y, z = linked
+    expected = co.CCA(1).fit(x, y, given=z).correlations_
+    for column in (list(z), pd.Series(z), z):
+        np.testing.assert_allclose(co.CCA(1).fit(x, y, given={"z": column}).correlations_, expected)
+
+
+@pytest.mark.parametrize("est", [co.CCA(1), co.ACE(1)], ids=["CCA", "ACE"])
+def test_nothing_can_be_tested_if_each_pair_has_a_label_of_its_own(est):
+    x, y = np.random.default_rng(0).normal(size=(2, 80))
+    with pytest.raises(ValueError, match="given must leave something"):
+        co.permutation_test(est, x, x + y, 99, given=[f"id{i}" for i in range(80)])
+
+
 @BOTH
 def test_refusals(est, linked):
     x, y, z = linked

@@ -41,6 +41,7 @@ ROWS_PER_KNOT = 5
 MAX_KNOTS_IN_ALL = 240
 ROWS_PER_COLUMN = 4  # with fewer rows for each feature of z, there is a ridge
 RIDGE_ROWS = 0.1  # rows of an indicator or a linear column that count as having the mean
+RIDGE_ROWS_OF_TEST = 1e-4  # of a row with a label of its own, a test must have nothing left
 MAX_INDICES = 2
 ROWS_PER_PRODUCT = 20  # of two columns of z
 MAX_LEVERAGE = 1 - 1e-6
@@ -261,7 +262,10 @@ class SplineFeatures:
         B = basis(rows)
         mean = B.mean(axis=0)
         B = B - mean
-        return cls(basis, mean, _Smoother.from_features(B, *penalise_features(basis, rows, B)), reach_extremes)
+        ridge_rows = RIDGE_ROWS_OF_TEST if reach_extremes else RIDGE_ROWS
+        return cls(
+            basis, mean, _Smoother.from_features(B, *penalise_features(basis, rows, B, ridge_rows)), reach_extremes
+        )
 
 
 def _fit_splines(
@@ -269,7 +273,7 @@ def _fit_splines(
 ) -> _Fitted:
     smoother, centre = features.smoother, F.mean(axis=0)
     B, centred = smoother.B, F - centre
-    strength = float(STRENGTHS[0]) if is_rough and not smoother.is_wide else smoother.choose_strength(centred)
+    strength = float(STRENGTHS[0]) if is_rough else smoother.choose_strength(centred)
     weights = smoother.solve(centred, strength)
     own = centred - B @ weights
     leverages = smoother.compute_leverages(strength)[:, None]
@@ -314,10 +318,13 @@ def _spread_knots(z: np.ndarray, n_knots: int) -> np.ndarray:
     return distinct if len(distinct) <= n_knots else np.linspace(distinct[0], distinct[-1], n_knots)
 
 
-def penalise_features(basis: SplineBasis, rows: np.ndarray, B: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def penalise_features(
+    basis: SplineBasis, rows: np.ndarray, B: np.ndarray, ridge_rows: float = RIDGE_ROWS
+) -> tuple[np.ndarray, np.ndarray]:
     """Write the roughness of functions of z as a quadratic form of their weights, and find a small ridge for the rest.
 
-    Where the features are too many for the rows, the ridge is the penalty.
+    Where the features are too many for the rows, the ridge is the penalty. In an indicator or a linear
+    column, `ridge_rows` rows count as having the mean.
     """
     n, width = B.shape
     # Column by column: the derivative of a sum would depend on which end of an index is called the upper one.
@@ -325,7 +332,7 @@ def penalise_features(basis: SplineBasis, rows: np.ndarray, B: np.ndarray) -> tu
     penalty = basis.third_derivatives.T @ (counts[:, None] / n * basis.third_derivatives)
     widths = [len(knots) if len(knots) > 2 else 1 for knots in basis.knots]
     is_column = np.repeat([len(knots) < 3 for knots in basis.knots], widths)
-    ridge = np.where(is_column, RIDGE_ROWS / n, 0.0)
+    ridge = np.where(is_column, ridge_rows / n, 0.0)
     return (penalty if n >= ROWS_PER_COLUMN * width else penalty + np.diag(B.var(axis=0))), ridge
 
 

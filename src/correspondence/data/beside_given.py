@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from correspondence._util.arguments import check_index, count_observations, take_rows
+from correspondence._util.text import short_repr
 from correspondence.data.table import to_frame
 
 __all__ = ["BesideGiven", "has_given", "list_parts", "match_given", "put_beside_given", "separate_given", "strip_given"]
@@ -38,7 +39,7 @@ class BesideGiven:
     def from_rows(cls, values: Any, given: Any, name: str) -> BesideGiven:
         """Put values and given variables side by side, after checking that they have the same rows."""
         if isinstance(given, Mapping):
-            given = to_frame({str(key): column for key, column in given.items()})
+            given = _make_frame(given)
         n, m = count_observations(values, name), count_observations(given, "given")
         if n != m:
             raise ValueError(f"given must have one row for each of the {n} rows of {name}, got {m}.")
@@ -51,6 +52,22 @@ class BesideGiven:
     def take_rows(self, rows: np.ndarray) -> BesideGiven:
         """Take some of the rows, by positions."""
         return BesideGiven(take_rows(self.values, rows), take_rows(self.given, rows))
+
+
+def _make_frame(columns: Mapping[Any, Any]) -> Any:
+    """Make a frame of given columns, after checking that all are columns of the same length."""
+    sizes = {}
+    for key, column in columns.items():
+        if np.ndim(column) != 1:
+            raise ValueError(
+                f"given must hold columns of one value for each pair, got {np.ndim(column)} dimensions of "
+                f"{short_repr(key)}. Give one entry for each column."
+            )
+        sizes[key] = count_observations(column, "given")
+    if len(set(sizes.values())) > 1:
+        found = ", ".join(f"{n} of {short_repr(key)}" for key, n in sizes.items())
+        raise ValueError(f"given must hold columns of the same length, got {found}. Give one value for each pair.")
+    return to_frame({str(key): column for key, column in columns.items()})
 
 
 def put_beside_given(X: Any, Y: Any, given: Any) -> tuple[Any, Any]:
