@@ -147,6 +147,18 @@ def test_groups_share_a_sign():
     assert alone < 0.05 < together
 
 
+@pytest.mark.slow
+def test_level_of_groups_with_effects_of_their_own():
+    """z and an effect in x and in y are the same for all pairs of a group; without groups all is dependence."""
+    found, people = 0, np.repeat(np.arange(60), 5)
+    for seed in range(80):
+        rng = np.random.default_rng(seed)
+        z, a, b = rng.normal(size=(3, 60))[:, people]
+        x, y = z + a + 0.3 * rng.normal(size=300), z + b + 0.3 * rng.normal(size=300)
+        found += co.permutation_test(co.ACE(1), x, y, 99, given=z, groups=people).pvalues[0] <= 0.05
+    assert found <= binom.ppf(0.999, 80, 0.08)
+
+
 def test_given_regressor_is_used():
     rng = np.random.default_rng(0)
     z = rng.normal(size=(400, 8))

@@ -216,5 +216,9 @@ def view_left_splines(
 
 
 def _add_signs(view: FeatureView, leverages: np.ndarray, leave: LeaveGiven) -> ResidualView:
+    if leave.groups is not None:
+        # What a regression removes of an effect of the group is at most the sum of the leverages of its pairs.
+        codes = np.unique(leave.groups, return_inverse=True)[1]
+        leverages = np.bincount(codes, leverages)[codes]
     sizes = 1 / np.sqrt(1 - np.minimum(leverages, MAX_LEVERAGE))
     return ResidualView(view.x, view.y, view.scales, leave.blocks, sizes)
