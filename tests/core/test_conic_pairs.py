@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from correspondence.core.conic_pairs import ConicSide, climb_to_conic_pair, find_conic_pair, project_on_cone
-from correspondence.core.monotone import OrderedSide, find_monotone_pair
+from correspondence.core.order.conic_pairs import ConicSide, climb_to_conic_pair, find_conic_pair, project_on_cone
+from correspondence.core.order.monotone import OrderedSide, find_monotone_pair
 
 
 def make_problem(seed, rows, columns, n=6.0):

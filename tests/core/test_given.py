@@ -6,8 +6,8 @@ import pytest
 from sklearn.ensemble import RandomForestRegressor
 from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge
 
-from correspondence.core.given import Given, GivenEncoder, GivenRegression
-from correspondence.core.given_splines import RIDGE_ROWS, regress_on_splines
+from correspondence.core.given.regression import Given, GivenEncoder, GivenRegression
+from correspondence.core.given.smooth_regression import RIDGE_ROWS, regress_on_splines
 
 
 @pytest.fixture

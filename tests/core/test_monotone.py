@@ -7,14 +7,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from correspondence.core.monotone import (
+from correspondence.core.order.monotone import (
     OrderedSide,
     decompose_complement,
     find_monotone_pair,
     find_ordered_axes,
     project_monotone,
 )
-from correspondence.core.poolings import search_poolings
+from correspondence.core.order.poolings import search_poolings
 from correspondence.core.residual_svd import Residuals, find_leading_axes
 
 
@@ -187,7 +187,7 @@ def test_too_large_a_table_is_refused():
         def toarray(self):
             raise AssertionError
 
-    from correspondence.core.monotone import _read_dense
+    from correspondence.core.order.monotone import _read_dense
 
     with pytest.raises(ValueError, match="ordered"):
         _read_dense(Large())

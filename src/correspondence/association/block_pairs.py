@@ -26,8 +26,8 @@ from correspondence.association.permutation_moments import compute_pvalues
 from correspondence.association.rare_cells import guard_rare_cells
 from correspondence.association.source_rows import SourceRows
 from correspondence.association.tail_probabilities import compute_two_answer_pvalues, correct_tails
-from correspondence.core.given import Given
-from correspondence.core.given_splines import find_smooth_functions
+from correspondence.core.given.regression import Given
+from correspondence.core.given.smooth_regression import find_smooth_functions
 
 __all__ = ["BlockPairs", "LeftPairs", "WholePairs", "make_left_pairs"]
 

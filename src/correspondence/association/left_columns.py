@@ -15,8 +15,8 @@ from correspondence.association.column_rows import MemoryRows
 from correspondence.association.conditional_moments import MAX_LEVERAGE, LeftSums
 from correspondence.association.fold_products import group_by_width
 from correspondence.association.held_out_pairs import FoldCovariances, WhitenedBlock, find_whitening
-from correspondence.core.given import Given
-from correspondence.core.given_splines import SplineFeatures, SplineResiduals, regress_on_splines
+from correspondence.core.given.regression import Given
+from correspondence.core.given.smooth_regression import SplineFeatures, SplineResiduals, regress_on_splines
 
 __all__ = ["LeftBlock", "LeftColumn", "leave_given", "make_left_blocks"]
 

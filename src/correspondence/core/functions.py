@@ -384,7 +384,7 @@ def _decode_labels(array: np.ndarray) -> np.ndarray:
 
 FUNCTION_CLASSES: dict[str, type[PrincipalFunctions]] = {cls.kind: cls for cls in (LabelFunctions, LinearFunctions)}
 OTHER_FUNCTION_CLASSES = {  # as names
-    "given": "correspondence.core.functions_given:FunctionsGiven",
+    "given": "correspondence.core.given.functions_given:FunctionsGiven",
     "partial": "correspondence.estimators.ca.constrained.functions:PartialFunctions",
 }
 

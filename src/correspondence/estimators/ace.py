@@ -14,16 +14,16 @@ from correspondence._util.arguments import count_observations
 from correspondence._util.constraints import SEED, Constraints, Whole, check_parameters
 from correspondence._util.text import short_repr
 from correspondence.core.collinearity import describe_columns, resolve_collinearity
-from correspondence.core.conditional_views import view_left_columns, view_left_splines
 from correspondence.core.decomposition import Decomposition
 from correspondence.core.dependence_views import View, view_whitened
 from correspondence.core.estimator import MISSING_POLICIES, treat_missing
-from correspondence.core.estimator_given import GivenEstimator
 from correspondence.core.feature_maps import Additive, Encoded, Loadings, fix_signs, iterate_blocks, to_dense
 from correspondence.core.functions import LinearFunctions
-from correspondence.core.given import check_regressor
+from correspondence.core.given.conditional_views import view_left_columns, view_left_splines
+from correspondence.core.given.estimator_given import GivenEstimator
+from correspondence.core.given.regression import check_regressor
 from correspondence.core.moments import Moments
-from correspondence.core.ordered_additive import decompose_in_order, is_in_order, solve_in_order
+from correspondence.core.order.ordered_additive import decompose_in_order, is_in_order, solve_in_order
 from correspondence.core.regularised import check_strengths
 from correspondence.core.splines import (
     SMOOTHING_STRENGTHS,

@@ -14,15 +14,21 @@ import scipy.sparse as sp
 from correspondence._util.arguments import count_observations
 from correspondence._util.constraints import Constraints, Whole, check_parameters
 from correspondence.core.collinearity import Basis, Described, Resolved, describe_columns, resolve_collinearity
-from correspondence.core.conditional_views import view_left_columns
 from correspondence.core.decomposition import Decomposition
 from correspondence.core.dependence_views import View, view_whitened
 from correspondence.core.estimator import MISSING_POLICIES, PairsEstimator, treat_missing
-from correspondence.core.estimator_given import GivenEstimator
 from correspondence.core.feature_maps import Encoded, fix_signs, iterate_blocks
 from correspondence.core.functions import FeatureMap, LinearFunctions
-from correspondence.core.given import check_regressor
-from correspondence.core.left_features import Conditions, LeftFeatures, decompose_left, find_left_directions, sum_left
+from correspondence.core.given.conditional_views import view_left_columns
+from correspondence.core.given.estimator_given import GivenEstimator
+from correspondence.core.given.left_features import (
+    Conditions,
+    LeftFeatures,
+    decompose_left,
+    find_left_directions,
+    sum_left,
+)
+from correspondence.core.given.regression import check_regressor
 from correspondence.core.moments import Moments
 from correspondence.core.regularised import (
     PenalisedFit,

@@ -12,7 +12,7 @@ import narwhals as nw
 from correspondence._util.arguments import as_frame, find_user_stacklevel
 from correspondence._util.text import list_names, short_repr
 from correspondence._util.user_warnings import LeftOut
-from correspondence.core.monotone_columns import ColumnOrder
+from correspondence.core.order.monotone_columns import ColumnOrder
 from correspondence.data.encoders.columns import Columns
 from correspondence.data.encoders.single_column import (
     Category,

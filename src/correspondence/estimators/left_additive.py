@@ -10,7 +10,7 @@ import numpy as np
 from correspondence.core.decomposition import Decomposition
 from correspondence.core.feature_maps import Additive, to_dense
 from correspondence.core.functions import LinearFunctions
-from correspondence.core.left_features import (
+from correspondence.core.given.left_features import (
     Conditions,
     LeftDirections,
     LeftFeatures,

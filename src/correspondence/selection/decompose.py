@@ -15,7 +15,7 @@ from correspondence._util.text import list_names, short_repr
 from correspondence._util.user_warnings import CorrespondenceWarning, LeftOut, NothingFound
 from correspondence.core.decomposition import Decomposition
 from correspondence.core.estimator import check_missing_policy, treat_missing
-from correspondence.core.given import Given
+from correspondence.core.given.regression import Given
 from correspondence.data.beside_given import put_beside_given, separate_given
 from correspondence.data.copies import DUPLICATES, is_duplicates, resolve_groups
 from correspondence.data.counting import MIN_PAIRS, are_whole, as_counted, find_obstacle, take_apart

@@ -14,7 +14,7 @@ from correspondence._util.text import short_repr
 from correspondence._util.user_warnings import CorrespondenceWarning
 from correspondence.core.decomposition import Decomposition
 from correspondence.core.functions import LabelFunctions, PrincipalFunctions
-from correspondence.core.functions_given import FunctionsGiven
+from correspondence.core.given.functions_given import FunctionsGiven
 from correspondence.data.counting import MIN_PAIRS, count_columns, take_apart
 from correspondence.data.encoders.columns import Columns
 from correspondence.data.encoders.single_column import Category

@@ -32,7 +32,7 @@ from correspondence._util.user_warnings import (
     UncertainInterval,
 )
 from correspondence.core.decomposition import Decomposition
-from correspondence.core.estimator_given import GivenEstimator
+from correspondence.core.given.estimator_given import GivenEstimator
 from correspondence.data.beside_given import has_given, put_beside_given
 from correspondence.data.copies import is_duplicates, resolve_groups
 from correspondence.data.counting import list_counted_pairs

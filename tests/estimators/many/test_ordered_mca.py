@@ -11,8 +11,8 @@ import pytest
 from sklearn.base import clone
 
 import correspondence as co
-from correspondence.core.monotone import OrderedSide, find_monotone_pair
-from correspondence.core.ordered_axes import _climb, _OrderedColumns
+from correspondence.core.order.monotone import OrderedSide, find_monotone_pair
+from correspondence.core.order.ordered_axes import _climb, _OrderedColumns
 
 LEVELS = ["never", "seldom", "often", "always"]
 

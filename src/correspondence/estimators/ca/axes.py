@@ -15,7 +15,7 @@ import numpy as np
 
 from correspondence._util.arguments import find_user_stacklevel
 from correspondence._util.user_warnings import FewerComponents
-from correspondence.core.monotone import put_in_order
+from correspondence.core.order.monotone import put_in_order
 from correspondence.core.residual_svd import Residuals, find_leading_axes
 from correspondence.core.whitening import choose_signs
 from correspondence.data.counting import are_whole

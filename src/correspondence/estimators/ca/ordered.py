@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from correspondence._util.text import short_repr
-from correspondence.core.monotone import OrderedSide
+from correspondence.core.order.monotone import OrderedSide
 from correspondence.data.label_order import find_declared_levels, find_orders, place_levels
 from correspondence.estimators.ca.table_side import TableSide
 from correspondence.results.ordered_points import OrderedPoints

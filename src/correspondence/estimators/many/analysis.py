@@ -11,7 +11,7 @@ import scipy.sparse as sp
 from correspondence.core.column_blocks import BlockAxes, ColumnBlock, FeatureMoments, find_block_axes
 from correspondence.core.column_features import ManyColumns
 from correspondence.core.feature_moments import compute_feature_moments, freeze_moments
-from correspondence.core.ordered_axes import order_axes
+from correspondence.core.order.ordered_axes import order_axes
 from correspondence.core.sparse_moments import SparseCovariance
 
 __all__ = ["ColumnAnalysis"]

@@ -28,7 +28,7 @@ from correspondence.core.decomposition import Decomposition
 from correspondence.core.feature_moments import compute_feature_moments, freeze_moments
 from correspondence.core.functions import LabelFunctions, LinearFunctions
 from correspondence.core.left_out_columns import leave_out_unseen
-from correspondence.core.ordered_axes import order_axes
+from correspondence.core.order.ordered_axes import order_axes
 from correspondence.core.sparse_moments import SparseCovariance, compute_sparse_moments, find_sparse_block_axes
 from correspondence.data.answers import split_columns
 from correspondence.data.pairs.pairs import Pairs, is_source

@@ -13,12 +13,12 @@ from typing import Any
 
 import numpy as np
 
-from correspondence.core.conic_pairs import ConicSide, climb_to_conic_pair, find_conic_pair
 from correspondence.core.decomposition import Decomposition
 from correspondence.core.functions import LinearFunctions
 from correspondence.core.moments import Moments
-from correspondence.core.monotone import decompose_complement
-from correspondence.core.monotone_columns import ColumnOrder, is_monotone, list_cones, straighten_discrete_columns
+from correspondence.core.order.conic_pairs import ConicSide, climb_to_conic_pair, find_conic_pair
+from correspondence.core.order.monotone import decompose_complement
+from correspondence.core.order.monotone_columns import ColumnOrder, is_monotone, list_cones, straighten_discrete_columns
 from correspondence.core.penalised_coordinates import (
     Penalty,
     diagonalise_penalty,

@@ -15,7 +15,7 @@ from correspondence._util.arguments import count_observations
 from correspondence._util.files import State, strip_prefix
 from correspondence._util.text import short_repr
 from correspondence.core.feature_maps import to_dense
-from correspondence.core.given_splines import ROWS_PER_PRODUCT, SplineRegression, regress_on_splines
+from correspondence.core.given.smooth_regression import ROWS_PER_PRODUCT, SplineRegression, regress_on_splines
 from correspondence.data.encoders.columns import Columns, is_table
 from correspondence.data.splits import Split, encode_groups, make_splits
 

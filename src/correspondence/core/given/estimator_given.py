@@ -9,10 +9,10 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from correspondence._util.user_warnings import UncertainInterval
-from correspondence.core.conditional_views import LeaveGiven
 from correspondence.core.estimator import PairsEstimator, treat_missing
-from correspondence.core.given import Given
-from correspondence.core.left_features import Conditions
+from correspondence.core.given.conditional_views import LeaveGiven
+from correspondence.core.given.left_features import Conditions
+from correspondence.core.given.regression import Given
 from correspondence.data.beside_given import BesideGiven, match_given, put_beside_given
 from correspondence.data.pairs.pairs import Memory, Pairs
 from correspondence.data.splits import encode_groups

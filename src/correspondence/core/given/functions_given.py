@@ -9,7 +9,7 @@ import numpy as np
 
 from correspondence._util.files import State, strip_prefix
 from correspondence.core.functions import LinearFunctions, PrincipalFunctions
-from correspondence.core.given import GivenRegression
+from correspondence.core.given.regression import GivenRegression
 from correspondence.data.beside_given import BesideGiven
 
 __all__ = ["FunctionsGiven"]

@@ -20,8 +20,8 @@ from correspondence._util.user_warnings import LeftOut
 from correspondence.core.decomposition import Decomposition
 from correspondence.core.feature_maps import Loadings, fix_signs, iterate_blocks, to_dense
 from correspondence.core.functions import LinearFunctions
-from correspondence.core.functions_given import FunctionsGiven
-from correspondence.core.given import Given, GivenRegression
+from correspondence.core.given.functions_given import FunctionsGiven
+from correspondence.core.given.regression import Given, GivenRegression
 from correspondence.core.moments import Moments
 from correspondence.core.regularised import compute_fold_moments
 from correspondence.core.whitening import Rounding, Spectrum

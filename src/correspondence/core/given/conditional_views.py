@@ -28,7 +28,7 @@ from correspondence.core.dependence_views import (
     find_singular_value,
     view_whitened,
 )
-from correspondence.core.given import Given, GivenRegression
+from correspondence.core.given.regression import Given, GivenRegression
 from correspondence.core.penalised_coordinates import diagonalise_penalty
 from correspondence.core.splines import (
     VIEW_SMOOTHING,

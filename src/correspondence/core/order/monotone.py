@@ -19,7 +19,7 @@ import scipy.linalg
 from scipy.linalg.lapack import dgeqrf, dormqr
 from scipy.optimize import isotonic_regression
 
-from correspondence.core.poolings import MAX_WRONG_STEP, find_pooled_pair, search_poolings
+from correspondence.core.order.poolings import MAX_WRONG_STEP, find_pooled_pair, search_poolings
 from correspondence.core.residual_svd import MAX_CELLS_FOR_LAPACK, find_leading_axes
 
 __all__ = ["MonotonePair", "OrderedSide", "find_monotone_pair", "find_ordered_axes", "project_monotone", "put_in_order"]

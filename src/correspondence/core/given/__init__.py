@@ -1,0 +1,1 @@
+"""What is left of two variables once others are given: regressions on these, features, functions, tests."""
