@@ -154,3 +154,11 @@ def test_options_that_need_others_are_wrong_usage(files, arguments):
     done = CliRunner().invoke(main, ["analyze", str(files[0]), *arguments])
     assert done.exit_code == 2
     assert "needs" in done.stderr
+
+
+def test_strata_of_one_row_are_told(files, tmp_path):
+    env = pl.read_csv(files[1]).with_columns(plot=pl.Series([f"plot {i}" for i in range(20)] + ["rest"] * 4))
+    env.write_csv(tmp_path / "strata.csv")
+    done = run(files[0], tmp_path / "strata.csv", "--explained-by", "wet", "--groups", "plot", "-o", tmp_path / "out")
+    assert done.exit_code == 0, done.output
+    assert "--groups: 20 of 21 strata have one row" in done.stderr

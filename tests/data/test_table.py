@@ -1,9 +1,11 @@
 """The table of counts."""
 
 import numpy as np
+import polars as pl
 import pytest
 
 import correspondence as co
+from correspondence.data.table import as_table
 
 
 def test_table_repr_and_frame():
@@ -22,3 +24,12 @@ def test_table_checks_its_labels():
         co.Table(np.ones((2, 2)), ["a"], ["b", "c"])
     with pytest.raises(ValueError, match="missing label"):
         co.Table(np.ones((2, 2)), ["a", None], ["b", "c"])
+
+
+@pytest.mark.parametrize("name", ["", "Unnamed: 0"])
+def test_numbers_of_rows_in_a_first_column_are_warned_of(name):
+    frame = pl.DataFrame({name: [1, 2, 3], "a": [4, 0, 1], "b": [1, 5, 2]})
+    with pytest.warns(co.CorrespondenceWarning, match="seems to name the rows"):
+        assert as_table(frame).shape == (3, 3)
+    assert as_table(frame.rename({name: "first"})).shape == (3, 3)
+    assert as_table(frame.with_columns(pl.Series(name, [1, 1, 3]))).shape == (3, 3)

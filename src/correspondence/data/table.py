@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -12,11 +13,21 @@ import narwhals as nw
 import numpy as np
 import scipy.sparse as sp
 
-from correspondence._util.arguments import as_frame, check_total, series_to_array, to_array, to_floats
+from correspondence._util.arguments import (
+    as_frame,
+    check_total,
+    find_user_stacklevel,
+    series_to_array,
+    to_array,
+    to_floats,
+)
 from correspondence._util.labels import as_labels, to_object_array
 from correspondence._util.text import short_repr
+from correspondence._util.user_warnings import CorrespondenceWarning
 
 __all__ = ["Table", "as_table", "has_row_labels", "to_frame", "weight_columns"]
+
+NAMES_OF_ROW_NUMBERS = ("", "Unnamed: 0")  # of a first column without a heading, as polars and pandas read it
 
 Backend = Literal["pandas", "polars", "pyarrow"]
 
@@ -223,10 +234,25 @@ def read_count_frame(frame: nw.DataFrame, name: str, allow_missing: bool = False
         rows = as_labels(frame[:, 0], f"the first column of {name}")
     else:
         rows = np.arange(len(frame)) if index is None else as_labels(list(index), f"the index of {name}")
+        warn_of_row_numbers(frame, name)
     places = range(first, frame.shape[1])
     counts = [read_count_column(frame[:, j], frame.columns[j], name, allow_missing) for j in places]
     table = np.column_stack(counts) if counts else np.empty((len(frame), 0))
     return Table(table, rows, to_object_array(frame.columns[first:]))
+
+
+def warn_of_row_numbers(frame: nw.DataFrame, name: str) -> None:
+    """Warn of a first column that counts as data, but is likely to name the rows: R and pandas write such files."""
+    first = frame[:, 0] if frame.shape[1] > 1 else None
+    if first is None or str(first.name) not in NAMES_OF_ROW_NUMBERS or not first.dtype.is_integer():
+        return
+    if first.n_unique() == len(first):
+        warnings.warn(
+            f"The first column {str(first.name)!r} of {name} is taken for counts, though it seems to name the rows. "
+            "Make it the index, or texts.",
+            CorrespondenceWarning,
+            stacklevel=find_user_stacklevel(),
+        )
 
 
 def has_row_labels(frame: nw.DataFrame) -> bool:

@@ -105,7 +105,8 @@ class Anova(FrameResult):
         if not self.n_permutations:
             return "No permutations"
         many = f"{self.n_permutations:,} permutation{'s' * (self.n_permutations != 1)}"
-        text = f"All {many} that there are" if self.is_complete else many
+        whole = f"All {many} that there are" if self.n_permutations > 1 else "The only permutation that there is"
+        text = whole if self.is_complete else many
         if self.stratum_sizes is None:
             return text
         alone = int((self.stratum_sizes == 1).sum())

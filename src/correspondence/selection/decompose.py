@@ -29,6 +29,7 @@ from correspondence.selection.component_count import ComponentCount, count_compo
 from correspondence.selection.dependence_test import DependenceTest, find_dependence
 from correspondence.selection.method_registry import METHODS, METHODS_GIVEN, PairsProfile, make_estimator
 from correspondence.selection.preparing import (
+    PreparedLabels,
     check_min_count,
     merge_for_tests,
     merge_rare_of_table,
@@ -247,17 +248,9 @@ def choose_for_pairs(X: Any, Y: Any, wanted: Wanted, table: Table | None = None,
     """Choose for pairs: test whether they depend on each other, race, count components, and fit to all pairs."""
     declared = declared_orders.list_declared_orders(X, Y, ("x", "y") if table is None else SIDES)
     wanted.progress.tell("looking at the columns and for copies")
-    contest, wanted = open_contest(X, Y, wanted, is_counted=table is not None)
-    original = contest
+    original, wanted = open_contest(X, Y, wanted, is_counted=table is not None)
     prepared, contest, table = prepare_contest(original, table, wanted.min_count, wanted.method)
-    pairs, dependence = contest.pairs, DependenceTest()
-    if wanted.can_test_all and wanted.count_different(pairs) >= MIN_PAIRS and wanted.tests_components:
-        wanted.progress.tell("testing for dependence")
-        tested = wanted.list_tested(
-            *put_beside_given(*merge_for_tests(original, contest, wanted.min_count), wanted.given)
-        )
-        look = partial(find_dependence, *tested, wanted.list_names(pairs), pairs, wanted.random_state, wanted.budget)
-        dependence = wanted.budget.attempt("The test of dependence", TEST_SHARE, look, DependenceTest(is_cut=True))
+    pairs, dependence = contest.pairs, look_for_dependence(original, contest, wanted)
     is_short = dependence.is_absent and wanted.n_components is None
     race, method, reason = pick_method(contest, wanted, is_short=is_short)
     attempt = partial(wanted.budget.attempt, "The test of components", COUNT_SHARE)
@@ -288,12 +281,7 @@ def choose_for_pairs(X: Any, Y: Any, wanted: Wanted, table: Table | None = None,
         counted = ComponentCount(not_tested=NO_TIME_TEXT)
     d = prepared.teach_labels(d)
     dimension = counted.dimension and counted.dimension.limit(d.n_components)
-    if wanted.copies is not None and wanted.copies.n_copies:
-        reason += f"; {wanted.copies.describe()}"
-    if prepared.merges:
-        reason += f"; labels that occur fewer than {prepared.min_count} times are merged"
-    if wanted.given is not None:
-        reason = f"of what is left given {describe_given(wanted.given)}; {reason}"
+    reason = describe_data(reason, prepared, wanted)
     crossfit = find_cross_fit(contest, race, method, k) if wanted.test else None
     orders = declared_orders.describe_orders(declared, declared_orders.list_kept_orders(method, contest))
     guards = (count_text, wanted.copies, prepared, crossfit, orders)
@@ -311,6 +299,35 @@ def open_contest(X: Any, Y: Any, wanted: Wanted, *, is_counted: bool) -> tuple[C
     groups, copies = resolve_groups(groups, *put_beside_given(X, Y, given))
     wanted = replace(wanted, groups=groups, copies=copies, given=given)
     return Contest(X, Y, pairs, given=given, **wanted.options, budget=wanted.budget), wanted
+
+
+def look_for_dependence(original: Contest, contest: Contest, wanted: Wanted) -> DependenceTest:
+    """Test whether the pairs depend on each other, if that is wanted and there are enough.
+
+    Parameters
+    ----------
+    original, contest : Contest
+        The pairs before and after labels were merged.
+    wanted : Wanted
+        What was asked for.
+    """
+    pairs = contest.pairs
+    if not (wanted.can_test_all and wanted.tests_components and wanted.count_different(pairs) >= MIN_PAIRS):
+        return DependenceTest()
+    wanted.progress.tell("testing for dependence")
+    merged = merge_for_tests(original, contest, wanted.min_count)
+    tested = wanted.list_tested(*put_beside_given(*merged, wanted.given))
+    look = partial(find_dependence, *tested, wanted.list_names(pairs), pairs, wanted.random_state, wanted.budget)
+    return wanted.budget.attempt("The test of dependence", TEST_SHARE, look, DependenceTest(is_cut=True))
+
+
+def describe_data(reason: str, prepared: PreparedLabels, wanted: Wanted) -> str:
+    """Add to a reason what is given, which pairs are copies and which labels are merged."""
+    if wanted.copies is not None and wanted.copies.n_copies:
+        reason += f"; {wanted.copies.describe()}"
+    if prepared.merges:
+        reason += f"; labels that occur fewer than {prepared.min_count} times are merged"
+    return reason if wanted.given is None else f"of what is left given {describe_given(wanted.given)}; {reason}"
 
 
 def describe_given(given: Any) -> str:

@@ -233,7 +233,8 @@ def analyze_constraints(
         held_out = hold_rows_out(make(), data, facts, random_state, budget)
     sentences = tuple(write_constraint_sentences(ca, tests, held_out))
     not_saved = find_saving_obstacle(ca.decomposition_) if len(ca.pics_) else "Without an axis, no model is saved."
-    unique = tuple(dict.fromkeys([*notes, *budget.notes, *([not_saved] if not_saved else [])]))
+    others = [*list_strata_notes(tests), *([not_saved] if not_saved else [])]
+    unique = tuple(dict.fromkeys([*notes, *budget.notes, *others]))
     seconds = time.perf_counter() - begin
     return ConstrainedAnalysis(data, facts, ca, tests, held_out, sentences, unique, seconds, not_saved)
 
@@ -254,6 +255,14 @@ def test_constraints(ca: CA, facts: RowFacts, random_state: int, budget: TimeBud
         test = budget.attempt(f"The test of {'all constraints' if kind is None else kind}", TEST_SHARE, run, None)
         tests += [] if test is None else [test]
     return tests
+
+
+def list_strata_notes(tests: Sequence[Anova]) -> list[str]:
+    """Say how many strata have a single row, which no permutation moves."""
+    sizes = next((test.stratum_sizes.tolist() for test in tests if test.stratum_sizes is not None), [])
+    if not (alone := sizes.count(1)):
+        return []
+    return [f"--groups: {alone} of {len(sizes)} strata have one row, which stays where it is in all permutations."]
 
 
 def hold_rows_out(est: CA, data: Data, facts: RowFacts, random_state: int, budget: TimeBudget) -> CrossFit | None:

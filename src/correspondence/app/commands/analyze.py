@@ -93,7 +93,11 @@ def read_cluster_number(context: click.Context, parameter: click.Parameter, valu
     "Columns of --constraints that are to explain the table, separated by commas; by default all others.",
 )
 @columns_option("given", "Columns of --constraints whose influence is taken away before, separated by commas.")
-@click.option("--smooth", is_flag=True, help="Let numbers of --constraints enter as curves, if held-out rows want it.")
+@click.option(
+    "--smooth",
+    is_flag=True,
+    help="Let numbers of --constraints enter as curves, if held-out rows are then predicted better.",
+)
 @decimal_option
 @dates_option
 @click.option(
