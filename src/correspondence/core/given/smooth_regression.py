@@ -155,7 +155,7 @@ def regress_on_splines(
         Hold out these rows together. By default, each row is held out on its own, exactly and at no cost.
     is_rough : bool
         If true, functions are as rough as the knots allow: a test must not mistake what smoothness leaves of the
-        influence of z for dependence.
+        influence of z for dependence. Such a regression is for the rows of the fit alone.
     has_indices : bool
         Whether functions of what is expected first are added, as for several columns of z.
     features : SplineFeatures, optional
