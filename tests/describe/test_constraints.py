@@ -92,6 +92,7 @@ def test_names_that_begin_alike_are_not_mixed_up():
         np.testing.assert_allclose(np.abs(one), np.abs(other[1]), atol=1e-9)
 
 
+@pytest.mark.filterwarnings("ignore::correspondence.LeftOut")  # the last three constraints
 def test_constraints_that_explain_everything_cannot_be_tested():
     table = np.random.default_rng(0).poisson(9, (5, 6))
     ca = co.CA().fit(table, constraints=np.random.default_rng(1).normal(size=(5, 7)))

@@ -11,11 +11,10 @@ import numpy as np
 from correspondence._util.arguments import as_frame, to_array
 from correspondence._util.labels import as_labels
 from correspondence._util.text import list_names, short_repr
-from correspondence.data.table import to_frame
+from correspondence.data.table import NAMES_OF_NAMELESS, to_frame
 
 __all__ = ["align_row_variables", "as_frame_of_columns", "read_row_variables"]
 
-NAMES_OF_NAMELESS = ("", "Unnamed: 0")  # a first column without a heading, and what pandas makes of it
 MIN_SHARE_OF_LABELS = 0.5  # of the rows of the fit: a column of texts that has more of their labels is one of labels
 
 
@@ -122,7 +121,7 @@ def _find_row_labels(frame: nw.DataFrame, rows: np.ndarray) -> tuple[list[Any] |
         # Numbers from 1 on may be ranks or days, which happen to be equal to labels, unless the column has no name.
         found = frame[:, 0].to_list()
         may_be_others = _is_numbering(known) or _is_numbering({label - 1 for label in known if isinstance(label, int)})
-        is_nameless = frame.columns[0].strip() in NAMES_OF_NAMELESS
+        is_nameless = str(frame.columns[0]).strip() in NAMES_OF_NAMELESS
         return (found, 1) if set(found) == known and (is_nameless or not may_be_others) else (None, 0)
     if frame.shape[1] > 1:
         found = frame[:, 0].to_list()

@@ -25,9 +25,9 @@ from correspondence._util.labels import as_labels, to_object_array
 from correspondence._util.text import short_repr
 from correspondence._util.user_warnings import CorrespondenceWarning
 
-__all__ = ["Table", "as_table", "has_row_labels", "to_frame", "weight_columns"]
+__all__ = ["NAMES_OF_NAMELESS", "Table", "as_table", "has_row_labels", "to_frame", "weight_columns"]
 
-NAMES_OF_ROW_NUMBERS = ("", "Unnamed: 0")  # of a first column without a heading, as polars and pandas read it
+NAMES_OF_NAMELESS = ("", "Unnamed: 0")  # a first column without a heading, and what pandas makes of it
 
 Backend = Literal["pandas", "polars", "pyarrow"]
 
@@ -244,7 +244,7 @@ def read_count_frame(frame: nw.DataFrame, name: str, allow_missing: bool = False
 def warn_of_row_numbers(frame: nw.DataFrame, name: str) -> None:
     """Warn of a first column that counts as data, but is likely to name the rows: R and pandas write such files."""
     first = frame[:, 0] if frame.shape[1] > 1 else None
-    if first is None or str(first.name) not in NAMES_OF_ROW_NUMBERS or not first.dtype.is_integer():
+    if first is None or str(first.name) not in NAMES_OF_NAMELESS or not first.dtype.is_integer():
         return
     if first.n_unique() == len(first):
         warnings.warn(

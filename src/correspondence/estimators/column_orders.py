@@ -66,7 +66,7 @@ class OrderedVariable:
         """Read the names and levels of data in memory, whose encoder calls the columns by keys."""
         frame = as_frame(values, side)
         if frame is not None:
-            found = {name: find_declared_levels(frame[name]) for name in frame.columns}
+            found = {name: find_declared_levels(frame[:, j]) for j, name in enumerate(frame.columns)}
             return cls.from_levels(side, {name: name for name in frame.columns}, found)
         series = nw.from_native(values, series_only=True, pass_through=True)
         named = {series.name: keys[0]} if isinstance(series, nw.Series) and series.name not in (None, "") else {}
@@ -228,7 +228,7 @@ def declares_column_order(ordered: Any, X: Any, Y: Any) -> bool:
         return bool(ordered)
     for values, side in ((X, "X"), (Y, "Y")):
         frame = as_frame(values, side)
-        columns = [values] if frame is None else [frame[name] for name in frame.columns]
+        columns = [values] if frame is None else [frame[:, j] for j in range(frame.shape[1])]
         if any(find_declared_levels(column) for column in columns):
             return True
     return False

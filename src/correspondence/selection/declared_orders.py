@@ -45,7 +45,7 @@ def list_declared_orders(X: Any, Y: Any, names: tuple[str, str] = ("x", "y")) ->
     for i, (values, name) in enumerate(zip((X, Y), names, strict=True)):
         frame = as_frame(values, name)
         if frame is not None and frame.shape[1] > 1:
-            found |= {(i, own): str(own) for own in frame.columns if find_declared_levels(frame[own])}
+            found |= {(i, own): str(own) for j, own in enumerate(frame.columns) if find_declared_levels(frame[:, j])}
         elif find_declared_levels(values):
             found[i, None] = str(getattr(values, "name", None) or name) if frame is None else str(frame.columns[0])
     return found

@@ -259,7 +259,7 @@ def test_constraints(ca: CA, facts: RowFacts, random_state: int, budget: TimeBud
 
 def list_strata_notes(tests: Sequence[Anova]) -> list[str]:
     """Say how many strata have a single row, which no permutation moves."""
-    sizes = next((test.stratum_sizes.tolist() for test in tests if test.stratum_sizes is not None), [])
+    sizes: list[int] = next((test.stratum_sizes.tolist() for test in tests if test.stratum_sizes is not None), [])
     if not (alone := sizes.count(1)):
         return []
     return [f"--groups: {alone} of {len(sizes)} strata have one row, which stays where it is in all permutations."]
