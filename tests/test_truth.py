@@ -208,6 +208,7 @@ def test_other_seeds_are_other_data_sets(tmp_path):
     assert line["value"] == 1
 
 
+@pytest.mark.slow
 def test_quick_runs(tmp_path):
     (line,) = run(tmp_path, make_promise(lambda seed: {"found": 1}), "--quick")
     assert line["n"] == 2
@@ -240,6 +241,7 @@ def test_every_method_of_a_design_gets_the_same_data():
     assert make_rng("a", 1).random() == make_rng("a", 1).random() != make_rng("a", 2).random()
 
 
+@pytest.mark.slow
 def test_page(tmp_path):
     page = tmp_path / "page.md"
     page.write_text(f"Before.\n\n{tables.BEGIN}\nold\n{tables.END}\n\nAfter.\n")

@@ -75,6 +75,7 @@ def test_the_number_of_threads_is_that_of_numpy(monkeypatch, given, expected):
     assert count_threads() == (expected or 7)
 
 
+@pytest.mark.slow
 def test_threads_change_nothing_in_ca(monkeypatch):
     A = sp.csr_array(np.round(20 * random_table(3, rows=3000, columns=400, density=0.1).toarray()))
     A = A[A.sum(axis=1) > 0]

@@ -91,6 +91,7 @@ def test_what_is_predicted_depends_on_the_direction(a):
     assert plot.associations(a, "captured").figure.axes[1].get_ylabel().startswith("Captured")
 
 
+@pytest.mark.slow
 def test_more_columns_have_smaller_cells_and_at_last_few_names():
     middle = plot.associations(co.associations(make_table(k=29)))
     assert figures_of(middle) == {}

@@ -235,6 +235,7 @@ def test_memory_and_disk_are_bounded(tmp_path):
     assert sorted(file.suffix for file in (tmp_path / "run").iterdir()) == [".f16", ".json"]
 
 
+@pytest.mark.slow
 def test_a_temporary_folder_goes_with_the_recorder():
     recorder = record_steps(20)
     folder = recorder._recording.folder

@@ -20,6 +20,7 @@ def decompose(*arguments, **options):
     return co.decompose(*arguments, verbose=False, **options)
 
 
+@pytest.mark.slow
 def test_nothing_is_left_of_a_common_cause(caused):
     x, y, z, _ = caused
     assert "significant" in decompose(x, y).origin
@@ -39,6 +40,7 @@ def test_what_is_left_is_found_and_evaluated(caused):
         d.f(x)
 
 
+@pytest.mark.slow
 def test_curves_take_ace(caused):
     _, _, z, a = caused
     d = decompose(z + a, z + a**2, given=z)
@@ -63,6 +65,7 @@ def test_labels_merged_and_saved(caused, tmp_path):
     np.testing.assert_allclose(again.f(labels, given=z), d.f(labels, given=z))
 
 
+@pytest.mark.slow
 def test_missing_values_are_left_out_together(caused):
     x, y, z, a = caused
     gaps = z.copy()

@@ -222,6 +222,7 @@ def test_what_is_cut_off_is_replaced_and_told():
     assert TimeBudget(1e6).attempt("The search", 1.0, lambda: "found", "something else") == "found"
 
 
+@pytest.mark.slow
 def test_decompose_cuts_off_a_method_that_does_not_end(rng, monkeypatch):
     monkeypatch.setattr(co.KernelCCA, "fit", run_forever)
     x, y = smooth_pairs(rng)
@@ -232,6 +233,7 @@ def test_decompose_cuts_off_a_method_that_does_not_end(rng, monkeypatch):
     assert d.origin.startswith(("cca", "ace"))
 
 
+@pytest.mark.slow
 def test_a_test_that_does_not_end_claims_nothing(rng, monkeypatch):
     monkeypatch.setattr("correspondence.selection.decompose.find_dependence", run_forever)
     with pytest.warns(co.LeftOut, match="time limit") as caught:
@@ -262,6 +264,7 @@ def test_the_quickest_method_stands_in_for_a_last_fit_that_does_not_end():
     assert "mlp" in budget.notes[0]
 
 
+@pytest.mark.slow
 def test_compare_cuts_off_a_method_that_does_not_end(rng, monkeypatch):
     monkeypatch.setattr(co.KernelCCA, "fit", run_forever)
     with pytest.warns(co.LeftOut, match="kernel was cut off"):

@@ -222,6 +222,7 @@ def test_the_second_component_is_not_found_because_of_the_first():
     assert found <= 11  # 5 % of 100, and two standard deviations and a half
 
 
+@pytest.mark.slow
 def test_power_and_order_of_pvalues(rng):
     X, Y = draw_linear_pairs(rng, n=400, shared=2)
     for refit in (None, False, True):
