@@ -59,7 +59,7 @@ def find_moves(X, moved):
     ("shape", "recipe"), [((3, 32, 32), nets.BOUNDARY), ((3, 32, 32), nets.CIFAR), ((1, 28, 28), nets.MNIST)]
 )
 def test_logits_of_the_recipes(shape, recipe):
-    torch.manual_seed(0)  # of one net in a hundred all seven logits are positive
+    torch.manual_seed(1)  # of one net in a hundred all seven logits are positive
     net = nets.make_cnn(shape[0], 7, recipe.widths).eval()
     logits = net(torch.randn(5, *shape))
     assert logits.shape == (5, 7)
