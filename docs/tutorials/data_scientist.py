@@ -50,7 +50,7 @@ print(d)
 
 # %%
 # Read the table first. The **correlation** of the first pair of functions is large. The **PIC** (principal inertia
-# component) is its square; do not confuse the two. The **% of chi2** is the component's share of the dependence that
+# component) is its square; do not confuse the two. The **% of inertia** is the component's share of the dependence that
 # the method found.
 #
 # The last line says what was done. It is too long for this page, so we wrap it:

@@ -612,7 +612,8 @@ def test_all_files(found, tmp_path):
     assert sorted(path.name for path in folder.iterdir()) == sorted(RESULT_FILES)
     assert json.loads((folder / "summary.json").read_text()) == json.loads(json.dumps(summary))
     assert [p.name for p in tmp_path.iterdir() if p.name.startswith(".")] == []
-    assert format_summary(summary).splitlines()[2].split() == ["component", "PIC", "training", "held", "out", "p-value"]
+    heading = ["component", "PIC", "correlation:", "training", "held", "out", "p-value"]
+    assert format_summary(summary).splitlines()[2].split() == heading
     loaded = co.load(folder / "model.safetensors")
     np.testing.assert_array_equal(loaded.pics, found[0].decomposition.pics)
     assert loaded.origin.startswith("ca: a table of counts")

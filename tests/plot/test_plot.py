@@ -142,8 +142,8 @@ def test_a_decomposition_is_drawn_like_its_estimator(ca):
 
 def test_axis_labels_carry_pic_and_share(ca):
     ax = plot.plane(ca)
-    assert ax.get_xlabel() == "Axis 1: PIC 0.5429, 48.7 % of chi2"
-    assert ax.get_ylabel() == "Axis 2: PIC 0.4450, 39.9 % of chi2"
+    assert ax.get_xlabel() == "Axis 1: PIC 0.5429, 48.7 % of inertia"
+    assert ax.get_ylabel() == "Axis 2: PIC 0.4450, 39.9 % of inertia"
 
 
 def test_dashed_lines_through_the_origin(ca):

@@ -148,7 +148,7 @@ def test_a_timeline_is_read_only_and_says_what_it_is(timeline):
         with pytest.raises(ValueError, match="read-only"):
             getattr(timeline, name)[0] = 0
     lines = repr(timeline).splitlines()
-    assert lines[0].startswith("Timeline: 21 frames, steps 0 to 20, 4 classes, chi2 ")
+    assert lines[0].startswith("Timeline: 21 frames, steps 0 to 20, 4 classes, total inertia ")
     assert [line.split()[0] for line in lines[2:6]] == ["bee", "dog", "ant", "cat"]
     assert [line.split()[1] for line in lines[2:6]] == [*(f"{timeline.learnt[i]:.0f}" for i in (1, 3, 0)), "never"]
     assert "separated: " in repr(timeline)

@@ -75,11 +75,11 @@ def format_components(figures: Mapping[str, Any], n_components: int, most: int =
 
     Examples
     --------
-    >>> for line in format_components({"PIC": [0.5, 0.25], "% of chi2": [2 / 3, 1 / 3]}, 2):
+    >>> for line in format_components({"PIC": [0.5, 0.25], "% of inertia": [2 / 3, 1 / 3]}, 2):
     ...     print(line)
-      component          1        2
-      PIC           0.5000   0.2500
-      % of chi2       66.7     33.3
+      component           1        2
+      PIC            0.5000   0.2500
+      % of inertia     66.7     33.3
     """
     shown = min(n_components, most)
     if not shown:
@@ -89,4 +89,5 @@ def format_components(figures: Mapping[str, Any], n_components: int, most: int =
         for name, values in figures.items()
     }
     more = " ..." if shown < n_components else ""
-    return [f"  {name:<11}" + "".join(f"{value:>9}" for value in values) + more for name, values in rows.items()]
+    width = max(11, *map(len, rows))
+    return [f"  {name:<{width}}" + "".join(f"{value:>9}" for value in values) + more for name, values in rows.items()]

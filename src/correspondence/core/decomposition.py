@@ -43,7 +43,8 @@ class Decomposition:
     f, g : PrincipalFunctions
         ``f(X)`` and ``g(Y)`` are arrays of shape (n, d), with mean 0 and variance 1 on the data of the fit.
     chi2 : float
-        Sum of all PICs, those not kept included; for a table its chi-square statistic divided by the total.
+        Total inertia: the sum of all PICs, those not kept included; for a table its chi-square statistic divided by
+        the total.
     n : float
         Number (total weight) of the pairs of the fit.
     origin : str
@@ -54,11 +55,11 @@ class Decomposition:
     >>> import correspondence as co
     >>> d = co.CA().fit(co.datasets.load_smoke()).decomposition_
     >>> d
-    Decomposition with 3 components, chi2 0.08519, n 193
-      component          1        2        3
-      correlation   0.2734   0.1001   0.0203
-      PIC           0.0748   0.0100   0.0004
-      % of chi2       87.8     11.8      0.5
+    Decomposition with 3 components, total inertia 0.08519, n 193
+      component           1        2        3
+      correlation    0.2734   0.1001   0.0203
+      PIC            0.0748   0.0100   0.0004
+      % of inertia     87.8     11.8      0.5
     >>> d.f(["SE"]).round(3)
     array([[1.392, 0.107, 0.254]])
     """
@@ -85,7 +86,7 @@ class Decomposition:
 
     @property
     def inertia_ratios(self) -> np.ndarray:
-        """Share of each component in chi2."""
+        """Share of each component in the total inertia."""
         return self.pics / self.chi2 if self.chi2 > 0 else np.zeros(self.n_components)
 
     @property
@@ -104,7 +105,7 @@ class Decomposition:
         Returns
         -------
         float
-            A number from 0 to chi2.
+            A number from 0 to the total inertia.
         """
         return float(self.pics[: self._check_k(k)].sum())
 
@@ -119,7 +120,7 @@ class Decomposition:
         Returns
         -------
         Decomposition
-            The decomposition into these components, with the same chi2.
+            The decomposition into these components, with the same total inertia.
         """
         k = self._check_k(k)
         return replace(self, pics=self.pics[:k], f=self.f.truncate(k), g=self.g.truncate(k))
@@ -272,8 +273,8 @@ class Decomposition:
 
     def __repr__(self) -> str:
         plural = "" if self.n_components == 1 else "s"
-        lines = [f"Decomposition with {self.n_components} component{plural}, chi2 {self.chi2:.4g}, n {self.n:,.10g}"]
-        figures = {"correlation": self.correlations, "PIC": self.pics, "% of chi2": self.inertia_ratios}
+        lines = [f"Decomposition with {self.n_components} component{plural}, total inertia {self.chi2:.4g}, n {self.n:,.10g}"]
+        figures = {"correlation": self.correlations, "PIC": self.pics, "% of inertia": self.inertia_ratios}
         lines += format_components(figures, self.n_components)
         if self.origin:
             lines.append(f"  {self.origin}")

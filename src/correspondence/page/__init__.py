@@ -271,7 +271,7 @@ def list_facts(
     groupless = int((clouds[0].classes < 0).sum()) if has_groups and clouds[0].classes is not None else 0
     if groupless:
         facts.append(("without a group", f"{groupless:,}"))
-    facts.append(("chi2 (dependence)", f"{d.chi2:.4g}"))
+    facts.append(("total inertia", f"{d.chi2:.4g}"))
     if evidence is None or evidence.captured is None:
         return facts
     return [*facts, ("captured of pairs held out", f"{evidence.captured:.4g}")]

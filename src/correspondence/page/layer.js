@@ -67,8 +67,8 @@ class Layer {
     if (titles) return room < 380 && share !== null ? `${capital(this.model.axisName(axis))}: ${(100 * share).toFixed(1)} %` : titles[axis];
     if (room < 380) return `Axis ${axis + 1}: ${(held_out ?? training).toFixed(2)}${held_out === null ? "" : " held out"}`;
     const told = held_out === null ? "" : `, held out ${held_out.toFixed(2)}`;
-    const word = this.model.data.fitted === "training" ? "correlation" : this.model.data.fitted;
-    return `Axis ${axis + 1}: ${word} ${training.toFixed(2)}${told}, ${(100 * share).toFixed(1)} % of chi2`;
+    const word = this.model.data.fitted === "training" ? "correlation" : `${this.model.data.fitted} correlation`;
+    return `Axis ${axis + 1}: ${word} ${training.toFixed(2)}${told}, ${(100 * share).toFixed(1)} % of inertia`;
   }
   /* Ellipses or hulls of the groups by which the points of x are coloured; returns what writes their names at the means,
      over all that is drawn until then. */

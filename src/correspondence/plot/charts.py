@@ -26,7 +26,7 @@ __all__ = ["comparison", "contributions", "dimension", "scree"]
 
 
 def scree(d_or_est: Any, ax: Axes | None = None, *, n_components: int = 20) -> Axes:
-    """Draw the PICs as bars, with the share of each in chi2.
+    """Draw the PICs as bars, with the share of each in the total inertia.
 
     Of an analysis of many columns, the inertias are drawn with their shares, by the convention of the analysis; of a
     `CA` with constraints, the constrained axes stand apart from the unconstrained ones; of one with a response, the
@@ -71,7 +71,7 @@ def scree(d_or_est: Any, ax: Axes | None = None, *, n_components: int = 20) -> A
     ax.set_xticks(np.arange(1, shown + 1))
     ax.set_xlim(0.4, max(shown, 3) + 0.6)
     ax.set_ylim(0, 1.2 * pics[0] if pics[0] > 1e-12 else 1)
-    whole = name_share(d_or_est) if is_many else "chi2"
+    whole = name_share(d_or_est) if is_many else "inertia"
     ax.set_xlabel("Component" if shares is None else f"Component, with its share of {whole}")
     ax.set_ylabel(f"Principal {whole}" if is_many else "Principal inertia component (PIC)")
     simplify_frame(ax)

@@ -68,7 +68,7 @@ def list_axis_titles(d_or_est: Any, index: list[int]) -> list[str]:
     if has_many_columns(d_or_est):
         return [write_axis_title(d_or_est, i) for i in index]
     d = as_decomposition(d_or_est)
-    return [f"Axis {i + 1}: PIC {d.pics[i]:.4f}, {100 * d.inertia_ratios[i]:.1f} % of chi2" for i in index]
+    return [f"Axis {i + 1}: PIC {d.pics[i]:.4f}, {100 * d.inertia_ratios[i]:.1f} % of inertia" for i in index]
 
 
 def label_axes(ax: Axes, texts: list[str]) -> None:

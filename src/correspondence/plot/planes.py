@@ -190,7 +190,7 @@ def plane(
     >>> ca = co.CA().fit(co.datasets.load_smoke())
     >>> ax = co.plot.plane(ca, map="rowprincipal")
     >>> ax.get_xlabel()
-    'Axis 1: PIC 0.0748, 87.8 % of chi2'
+    'Axis 1: PIC 0.0748, 87.8 % of inertia'
     >>> survey = co.datasets.load_poison()
     >>> mca = co.MCA().fit(survey, supplementary=["Age", "Time", "Sick", "Sex"])
     >>> ax = co.plot.plane(mca, groups=survey["Sick"], ellipses="confidence")

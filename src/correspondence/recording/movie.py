@@ -229,7 +229,7 @@ class _MovieFigure:
     def _set_curves(self, ax: Axes) -> None:
         timeline = self.film.timeline
         most = timeline.pics.shape[1]
-        curves = [(f"chi2 / {most}" if most > 1 else "chi2", timeline.chi2 / most, ROWS)]
+        curves = [(f"total inertia / {most}" if most > 1 else "total inertia", timeline.chi2 / most, ROWS)]
         if timeline.accuracy is not None:
             curves.append(("accuracy", timeline.accuracy, COLUMNS))
         self.lines, self.dots = [], []

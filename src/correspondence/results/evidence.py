@@ -143,7 +143,7 @@ class Component:
     pvalue : float or None
         P-value of the component.
     share : float or None
-        Share of the PIC in chi2.
+        Share of the PIC in the total inertia.
     chance_low, chance_high : float or None
         Range of held-out correlations that chance explains.
     """
@@ -228,7 +228,7 @@ class HeldOut:
         scale, with a quantile of Student's t that allows for heavy tails. If few pairs decide, evaluation gives the
         warning `UncertainInterval`.
     captured : float
-        Lower bound on chi2(X; Y) that the functions prove: in the population equal to it only for the true
+        Lower bound on the total inertia that the functions prove: in the population equal to it only for the true
         decomposition, and negative if they predict worse than no dependence at all. The estimate has no bias: the
         moments of x and y are multiplied without the terms of a pair with itself. Nothing is left out for a single
         pair, or for the shares of a population (weights that add up to 1 at most).

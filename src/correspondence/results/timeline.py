@@ -17,15 +17,15 @@ __all__ = ["Timeline", "Transition", "find_lasting_steps", "find_transitions"]
 MIN_KNOWN_CERTAINTY = 0.5  # certainty and separation from which a class is learnt and a pair separated
 MIN_LASTING_SHARE = 0.9  # share of the later frames in which that must hold: a net that learns fast forgets for moments
 MIN_PEAK_PROMINENCE = 0.25  # prominence of a peak of the speed, as a share of the greatest speed
-MIN_RISE_SHARE = 0.1  # rise of chi2 during a transition, as a share of its largest value
+MIN_RISE_SHARE = 0.1  # rise of the total inertia during a transition, as a share of its largest value
 MIN_SUSTAINED_SHARE = 0.75  # share of the time with chi2 below (before) and above (after) the middle of its rise
-LEAST_RISE = 0.01  # rise of chi2 during a transition, above the rounding of what is recorded
+LEAST_RISE = 0.01  # rise of the total inertia during a transition, above the rounding of what is recorded
 MIN_SPEED_RATIO = 2.0  # speed of a transition, as a multiple of the mean speed of the whole recording
 MOST_POINTS = 4000  # points of the grid on which the speed is taken
 
 
 class Transition(NamedTuple):
-    """A stretch of the training in which chi2 suddenly rises above all its earlier values.
+    """A stretch of the training in which the total inertia suddenly rises above all its earlier values.
 
     It rises by at least a tenth of its largest value, and at least twice as fast as in the mean of the training, around
     a peak of its speed. What is only forgotten for a moment and learnt again does not count.
@@ -35,7 +35,7 @@ class Transition(NamedTuple):
     start, middle, end : float
         Steps at which the stretch begins, half of the rise is done, and the stretch ends.
     rise : float
-        Rise of chi2 from start to end.
+        Rise of the total inertia from start to end.
     """
 
     start: float
@@ -80,7 +80,7 @@ class Timeline(FrameResult):
     separated : ndarray of shape (m,)
         First recorded step from which on the separation is 1/2 or more, in the same sense.
     transitions : list of Transition
-        Stretches in which chi2 rises suddenly; see `Transition`.
+        Stretches in which the total inertia rises suddenly; see `Transition`.
 
     Examples
     --------
@@ -171,7 +171,7 @@ class Timeline(FrameResult):
         return columns | number_columns("pic", self.pics) | dict(zip(names, self.certainty.T, strict=True))
 
     def __repr__(self) -> str:
-        sudden = [f"  transition: steps {t.start:.0f} to {t.end:.0f}, chi2 + {t.rise:.3g}" for t in self.transitions]
+        sudden = [f"  transition: steps {t.start:.0f} to {t.end:.0f}, total inertia + {t.rise:.3g}" for t in self.transitions]
         lines = [self._format_head(), *self._format_classes(), *self._format_pairs()]
         return "\n".join([*lines, *(sudden or ["  no sudden transition"])])
 
@@ -179,7 +179,7 @@ class Timeline(FrameResult):
         end = "" if self.accuracy is None else f", accuracy {self.accuracy[0]:.3f} to {self.accuracy[-1]:.3f}"
         return (
             f"Timeline: {len(self)} frames, steps {self.steps[0]} to {self.steps[-1]}, {len(self.classes)} classes, "
-            f"chi2 {self.chi2[0]:.3g} to {self.chi2[-1]:.3g}{end}"
+            f"total inertia {self.chi2[0]:.3g} to {self.chi2[-1]:.3g}{end}"
         )
 
     def _format_classes(self, most: int = 20) -> list[str]:
@@ -233,14 +233,14 @@ def find_lasting_steps(steps: np.ndarray, holds: np.ndarray) -> np.ndarray:
 
 
 def find_transitions(steps: np.ndarray, chi2: np.ndarray) -> list[Transition]:
-    """Find the stretches of a training in which chi2 suddenly rises above all its earlier values.
+    """Find the stretches of a training in which the total inertia suddenly rises above all its earlier values.
 
-    What counts is the largest chi2 so far (of medians of three frames): learning again what was forgotten for a moment
-    is not a transition. Its speed, smoothed over a few frames, has a peak whose prominence is at least 25 % of the
-    greatest speed. The stretch is the width of that peak at half its height. In it chi2 rises by at least 10 % of its
-    largest value (and by 0.01), and at least twice as fast as in the mean of the recording: even growth is not a
-    transition. Chi2 is below the middle of the rise for three quarters of the time before, and above it for three
-    quarters of the time after: an oscillation is not a transition either.
+    What counts is the largest total inertia so far (of medians of three frames): learning again what was forgotten for
+    a moment is not a transition. Its speed, smoothed over a few frames, has a peak whose prominence is at least 25 % of
+    the greatest speed. The stretch is the width of that peak at half its height. In it the total inertia rises by at
+    least 10 % of its largest value (and by 0.01), and at least twice as fast as in the mean of the recording: even
+    growth is not a transition. The total inertia is below the middle of the rise for three quarters of the time before,
+    and above it for three quarters of the time after: an oscillation is not a transition either.
 
     Parameters
     ----------
@@ -283,7 +283,7 @@ def find_transitions(steps: np.ndarray, chi2: np.ndarray) -> list[Transition]:
 
 
 def is_lasting(t: Transition, grid: np.ndarray, values: np.ndarray) -> bool:
-    """Say whether chi2 is on the whole lower before a transition and higher after it."""
+    """Say whether the total inertia is on the whole lower before a transition and higher after it."""
     middle = np.interp(t.end, grid, values) - t.rise / 2
     is_low, is_high = values[grid < t.start] <= middle, values[grid > t.end] >= middle
     return all(np.mean(part) >= MIN_SUSTAINED_SHARE for part in (is_low, is_high) if len(part))

@@ -73,8 +73,8 @@ def make_exhibit(ca: co.CA) -> Exhibit:
     ratios = [f"{100 * ratio:.1f} %" for ratio in ca.decomposition_.inertia_ratios[:2]]
     upper = _find_upper_class_ratios(ca)
     lines = [
-        Line("share of the first factor in chi2", "31.7 %", ratios[0]),
-        Line("share of the second factor in chi2", "23.2 %", ratios[1]),
+        Line("share of the first factor in the total inertia", "31.7 %", ratios[0]),
+        Line("share of the second factor in the total inertia", "23.2 %", ratios[1]),
         *(
             Line(f"upper class and {brand}: times as frequent as on average", '"upper-class"', ratio)
             for brand, ratio in upper.items()
@@ -115,7 +115,7 @@ def make_csv_rows(ca: co.CA) -> list[dict[str, Any]]:
 
 
 def _make_axis_table(ca: co.CA) -> str:
-    header = ["axis", "PIC", "% of chi2", "brands", "traits"]
+    header = ["axis", "PIC", "% of inertia", "brands", "traits"]
     d = ca.decomposition_
     lines = [
         [

@@ -213,7 +213,7 @@ def describe_shared_components(
         f"{100 * FALSE_ALARM_RATE:.0f} % of cases). So many need at least {first.n_found + 1} classes, as the "
         f"constant counts as one more; there are {classes}, which can share {classes - 1} components and no more. "
         f"{case.paper}",
-        f"Of the dependence, chi2, which is at most {classes - 1} here, the functions capture "
+        f"Of the total inertia, which is at most {classes - 1} here, the functions capture "
         f"{first.held.captured:.3f} on test pairs. Linear CCA, fitted to {found.n} pairs of {found.columns} values "
         f"(means of 2 x 2 pixels), captures {found.held.captured:.3f}; its largest correlation there is "
         f"{found.held.correlations.max():.3f}.",

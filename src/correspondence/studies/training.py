@@ -201,7 +201,7 @@ def make_transition_table(runs: list[_TrainingRun]) -> str:
         for each in runs
         for t in each.timeline.transitions
     ] or [["none", "", "", "", ""]]
-    header = ["", "from", "middle", "to", "part of the final chi2"]
+    header = ["", "from", "middle", "to", "part of the final total inertia"]
     return md.make_section("Sudden transitions", md.make_table(header, lines))
 
 
@@ -216,7 +216,7 @@ def read_mnist_timeline(timeline: co.Timeline) -> tuple[str, str]:
     sentence = (
         "The paper sees a phase transition: hardly any classification before the 50th batch, then all classes "
         f"suddenly. Here the accuracy on test images at step {timeline.steps[at]} is {timeline.accuracy[at]:.3f} "
-        f"(chi2 {timeline.chi2[at]:.2f} of {timeline.chi2[-1]:.2f} at the end), and passes one half at step "
+        f"(total inertia {timeline.chi2[at]:.2f} of {timeline.chi2[-1]:.2f} at the end), and passes one half at step "
         f"{timeline.steps[half]}."
     )
     return md.make_section("The paper's reading", sentence), sentence
@@ -259,7 +259,7 @@ def find_median_step(timeline: co.Timeline, these: Collection[str], those: Colle
 
 
 def draw_stages(each: _TrainingRun) -> Figure:
-    """Draw some frames, at equal distances of chi2: most of what happens is early."""
+    """Draw some frames, at equal distances of total inertia: most of what happens is early."""
     timeline = each.timeline
     assert timeline.accuracy is not None
     rising = np.maximum.accumulate(timeline.chi2)

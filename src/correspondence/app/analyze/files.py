@@ -296,7 +296,7 @@ def summarise_analysis(analysis: Analysis, request: Request, folder: Path, title
         "reason": analysis.reason,
         "seed": seed,
         "seconds": round(analysis.seconds, 2),
-        "chi2": d.chi2,
+        "total_inertia": d.chi2,
         "significant": analysis.n_significant,
         "held_out": _describe_held_out(analysis.held_out),
         "not_held_out": analysis.not_held_out,

@@ -357,10 +357,10 @@ def format_components(components: list[dict[str, Any]]) -> list[str]:
     """Format the components, one line each."""
     has_held_out = any(c["held_out"] is not None for c in components)
     has_pvalues = any(c["pvalue"] is not None for c in components)
-    head = "component     PIC  training" + "  held out".ljust(28) * has_held_out + " p-value" * has_pvalues
+    head = "component     PIC  correlation: training" + "  held out".ljust(28) * has_held_out + " p-value" * has_pvalues
     lines = [head.rstrip()]
     for c in components:
-        line = f"{c['component']:>9}  {c['pic']:.4f}  {c['training']:>8.4f}"
+        line = f"{c['component']:>9}  {c['pic']:.4f}  {c['training']:>21.4f}"
         if c["held_out"] is not None:
             line += f"  {c['held_out']:.4f} [{c['low']:.4f}, {c['high']:.4f}]".ljust(28)
         elif has_held_out:

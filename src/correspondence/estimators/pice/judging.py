@@ -49,7 +49,7 @@ class Judgement:
 
     @property
     def captured(self) -> float | None:
-        """Part of chi2 that the functions capture on the held-out pairs."""
+        """Part of the total inertia that the functions capture on the held-out pairs."""
         return None if self.terms is None else float(self.terms.mean())
 
 
