@@ -40,8 +40,8 @@ ca.decomposition_
 # - The **PIC** (principal inertia component) is the square of the correlation, known elsewhere as eigenvalue or
 #   principal inertia. Do not confuse the two: a PIC of 0.2 sounds small, but is a correlation of 0.45.
 # - **Total inertia** is the sum of all PICs: the chi-square statistic divided by the number of students.
-# - **% of inertia** is each component's share of that sum. It says which component matters more, not whether any of them
-#   matters.
+# - **% of inertia** is each component's share of that sum. It says which component matters more, not whether any
+#   of them matters.
 
 print("chi-square / n     ", round(ca.chi2_test_.statistic / table.total, 4))
 print("sum of all PICs    ", ca.pics_.sum().round(4))
@@ -62,8 +62,8 @@ ax = co.plot.plane(ca, names=("hair", "eyes"))
 # - **The distance between a row and a column means nothing here.** Both sides are stretched to fill the same picture
 #   (a *symmetric* map). Only directions can be compared: blond hair and blue eyes lie on the same side, so they go
 #   together more often than by chance. This is what beginners most often get wrong.
-# - **The axes are not equally important.** Axis 1 has most of the inertia, as its label says; do not read much into small
-#   vertical differences.
+# - **The axes are not equally important.** Axis 1 has most of the inertia, as its label says; do not read much into
+#   small vertical differences.
 #
 # To compare rows with columns, use a map that allows it. With ``map="rowprincipal"`` each hair colour lies at the
 # mean of the eye colours, weighted by how often they occur with it:
@@ -141,9 +141,9 @@ co.crossfit(co.CA(), student_hair, student_eyes)
 
 # %%
 # On held-out students the first component is nearly as strong, and the third may be chance. **captured** is one
-# number for all components: how much of the inertia they account for on held-out students. For the question "is it there at
-# all?" there is a test, which gives a p-value for each component instead of one for the whole table. The correlations
-# it prints are training values:
+# number for all components: how much of the inertia they account for on held-out students. For the question "is
+# it there at all?" there is a test, which gives a p-value for each component instead of one for the whole table. The
+# correlations it prints are training values:
 
 co.permutation_test(co.CA(), student_hair, student_eyes)
 
@@ -159,8 +159,8 @@ print(second.chi2_test_)
 print(second.decomposition_)
 
 # %%
-# The test is as significant as one could wish, and two axes hold more than three quarters of the inertia. It is tempting to
-# tell a story about every point. But the correlations are all small. The share is large, but it is a share of very
+# The test is as significant as one could wish, and two axes hold more than three quarters of the inertia. It is tempting
+# to tell a story about every point. But the correlations are all small. The share is large, but it is a share of very
 # little. The same check as before:
 
 reason, education = one_line_each(reasons)

@@ -273,7 +273,8 @@ class Decomposition:
 
     def __repr__(self) -> str:
         plural = "" if self.n_components == 1 else "s"
-        lines = [f"Decomposition with {self.n_components} component{plural}, total inertia {self.chi2:.4g}, n {self.n:,.10g}"]
+        sums = f"total inertia {self.chi2:.4g}, n {self.n:,.10g}"
+        lines = [f"Decomposition with {self.n_components} component{plural}, {sums}"]
         figures = {"correlation": self.correlations, "PIC": self.pics, "% of inertia": self.inertia_ratios}
         lines += format_components(figures, self.n_components)
         if self.origin:

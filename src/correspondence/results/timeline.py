@@ -171,7 +171,9 @@ class Timeline(FrameResult):
         return columns | number_columns("pic", self.pics) | dict(zip(names, self.certainty.T, strict=True))
 
     def __repr__(self) -> str:
-        sudden = [f"  transition: steps {t.start:.0f} to {t.end:.0f}, total inertia + {t.rise:.3g}" for t in self.transitions]
+        sudden = [
+            f"  transition: steps {t.start:.0f} to {t.end:.0f}, total inertia + {t.rise:.3g}" for t in self.transitions
+        ]
         lines = [self._format_head(), *self._format_classes(), *self._format_pairs()]
         return "\n".join([*lines, *(sudden or ["  no sudden transition"])])
 

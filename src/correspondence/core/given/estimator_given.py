@@ -139,7 +139,8 @@ class GivenEstimator(PairsEstimator):
         Returns
         -------
         float
-            In the population at most the total inertia, and negative if the functions predict worse than no dependence at all.
+            In the population at most the total inertia, and negative if the functions predict worse than no dependence
+            at all.
         """
         with warnings.catch_warnings(action="ignore", category=UncertainInterval):  # no interval is returned
             return self.evaluate(X, Y, sample_weight, given=given).captured
