@@ -18,10 +18,14 @@ class Opened:
 
 
 @contextmanager
-def opened(path, **options):
-    """Open a file in a fresh context of chromium; the test is skipped when there is none."""
+def opened(path, keeps_policy=False, **options):
+    """Open a file in a fresh context of chromium; the test is skipped when there is none.
+
+    `page.evaluate` needs eval, which the policy of a page forbids: it is only obeyed if `keeps_policy`, and `look_into`
+    then looks into the page.
+    """
     with _BROWSER.at_work() as browser:
-        context = browser.new_context(offline=True, **options)
+        context = browser.new_context(**{"offline": True, "bypass_csp": not keeps_policy, **options})
         try:
             seen = Opened(context.new_page())
             _listen(seen)
@@ -29,6 +33,18 @@ def opened(path, **options):
             yield seen
         finally:
             context.close()
+
+
+def look_into(seen, expression):
+    """Evaluate an expression (it may be a promise) in a page whose policy is kept, as the console of a browser does."""
+    session = seen.page.context.new_cdp_session(seen.page)
+    found = session.send(
+        "Runtime.evaluate", {"expression": expression, "returnByValue": True, "awaitPromise": True, "userGesture": True}
+    )
+    session.detach()
+    if "exceptionDetails" in found:
+        raise AssertionError(found["exceptionDetails"])
+    return found["result"].get("value")
 
 
 class _Browser:

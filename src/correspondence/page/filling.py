@@ -56,6 +56,6 @@ def fill_template(name: str, script_names: Sequence[str], content: dict[str, Any
         Markup(folder.joinpath(file).read_text(encoding="utf-8")) for file in ("page.css", *script_names)
     )
     script = Markup("\n").join(scripts)
-    # No other script than this one may run. unsafe-eval lets tools such as playwright look into the page.
+    # No other script than this one may run, and no text is run as a script.
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     return environment.get_template(name).render(content, style=style, script=script, digest=digest)
