@@ -160,8 +160,8 @@ print(second.decomposition_)
 
 # %%
 # The test is as significant as one could wish, and two axes hold more than three quarters of the inertia. It is
-# tempting to tell a story about every point. But the correlations are all small. The share is large, but it is a share of
-# very little. The same check as before:
+# tempting to tell a story about every point. But the correlations are all small. The share is large, but it is a
+# share of very little. The same check as before:
 
 reason, education = one_line_each(reasons)
 print(co.crossfit(co.CA(n_components=2), reason, education))
