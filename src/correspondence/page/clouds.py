@@ -82,6 +82,8 @@ class Cloud:
         What is known of the points on each axis.
     short_labels : list of str or None
         What is written in the plane, if it is shorter than the labels.
+    positions : ndarray of shape (n,) or None
+        Positions in the data that the user gave, if the fit left some of these out.
     """
 
     role: str
@@ -100,6 +102,7 @@ class Cloud:
     contributions: np.ndarray | None = None
     cos2: np.ndarray | None = None
     short_labels: list[str] | None = None
+    positions: np.ndarray | None = None
 
     def __len__(self) -> int:
         return len(self.points)

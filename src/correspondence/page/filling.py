@@ -16,7 +16,18 @@ from correspondence._util.files import new_file
 
 __all__ = ["fill_template", "list_paragraphs", "render_page", "write_page"]
 
-PAGE_SCRIPTS = ("unpack.js", "parts.js", "model.js", "groups.js", "plane.js", "layer.js", "page.js")
+PAGE_SCRIPTS = (
+    "unpack.js",
+    "parts.js",
+    "model.js",
+    "groups.js",
+    "plane.js",
+    "layer.js",
+    "state.js",
+    "history.js",
+    "embedding.js",
+    "page.js",
+)
 
 
 def write_page(page: str, path: str | Path) -> Path:

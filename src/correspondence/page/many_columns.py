@@ -107,8 +107,17 @@ def _make_row_cloud(est: Any, scene: ManyColumnsScene, name: str, d: int, X: Any
         return Cloud("x", name, empty, None, False, is_faint=True, correlations=scene.row_correlations)
     labels = to_texts(scene.rows.labels) if scene.rows.labels is not None and scene.has_row_names else None
     columns = _list_row_values(est, scene, X)
+    positions = est._row_positions[scene.rows.rows] if X is None else None
     return Cloud(
-        "x", name, scene.rows, labels, labels is not None, columns, is_faint=True, correlations=scene.row_correlations
+        "x",
+        name,
+        scene.rows,
+        labels,
+        labels is not None,
+        columns,
+        is_faint=True,
+        correlations=scene.row_correlations,
+        positions=positions,
     )
 
 

@@ -16,7 +16,7 @@ class Page {
     this.numberLines = [];
     this.frame = model.data.frames ? model.data.frames.steps.length - 1 : -1;
     this.layer = new Layer(this);
-    this.plane.on("paint", context => this.layer.paint(context));
+    this.plane.on("paint", context => { this.layer.paint(context); this.history?.touch(); });
     this.plane.on("hover", (i, at) => this.hover(i, at));
     this.plane.on("click", i => this.choose(i));
     this.plane.on("select", points => this.select(points));
@@ -32,6 +32,43 @@ class Page {
     this.plane.resize();
     this.arrange();
     this.reset();
+    this.state = new State(this);
+    this.history = new History(this);
+    this.embedding = new Embedding(this);
+  }
+
+  /* --- for scripts, and pages around this one */
+
+  getState() { return this.state.get(); }
+  setState(state) { return this.state.set(state); }
+  /* Select points by positions in the user's data (embedding.js says which); returns how many there are. */
+  selectRows(rows, columns = []) {
+    const points = [["x", rows], ["y", columns]].flatMap(([role, wanted]) => {
+      const cloud = this.model.role(role), found = new Set(wanted);
+      return Array.from({ length: cloud.n }, (_, j) => j).filter(j => found.has(cloud.rows[j])).map(j => cloud.start + j);
+    });
+    this.select(points);
+    return points.length;
+  }
+  selectedRows() {
+    const found = { x: [], y: [] };
+    for (const i of this.selection) {
+      const [cloud, j] = this.model.find(i);
+      found[cloud.role]?.push(cloud.rows[j]);
+    }
+    return { rows: found.x, columns: found.y };
+  }
+  /* A short note beside the controls, also for those who cannot see it. */
+  tell(text) { $("told").textContent = text; }
+  /* Controls were set by a state: draw what they say. */
+  refresh() {
+    for (const [box, hidden] of [["roles", this.hidden.roles], ["classes", this.hidden.classes]]) {
+      $(box).querySelectorAll(".chip").forEach(chip => chip.setAttribute("aria-pressed", String(!hidden.has(chip.shown))));
+    }
+    $("paint")?.dispatchEvent(new Event("change"));
+    if (this.model.data.triplot) this.model.sites = $("sites").value;
+    this.arrange();
+    this.showCard();
   }
 
   /* --- what is shown */
@@ -328,6 +365,7 @@ class Page {
     this.selection = points;
     $("selected").textContent = points.length ? `${points.length.toLocaleString("en")} selected` : "";
     for (const id of ["export", "clear"]) $(id).disabled = !points.length;
+    this.embedding?.tellSelection();
     this.plane.draw();
   }
   save() {
@@ -410,6 +448,7 @@ class Page {
     const chip = make("button", `chip ${role}`, text);
     chip.type = "button";
     chip.title = "Show or hide";
+    chip.shown = key;
     chip.setAttribute("aria-pressed", "true");
     chip.addEventListener("click", () => {
       const isShown = hidden.has(key);
@@ -638,6 +677,7 @@ function times(ratio) { return ratio >= 1000 ? "> 1000 × chance" : `${ratio.toP
     const data = await unpack($("data").textContent), model = new Model(data);
     const pictures = await Promise.all(data.clouds.map((_, c) => sheets(data, c)));
     window.explorer = new Page(model, pictures);
+    await window.explorer.history.readLink();
     document.documentElement.dataset.ready = "yes";
   } catch (error) {
     $("problem").hidden = false;

@@ -131,7 +131,8 @@ def collect_arrays(kept: int, clouds: list[Cloud]) -> dict[str, np.ndarray]:
     for i, cloud in enumerate(clouds):
         arrays[f"{i}.places"] = shorten_mantissas(cloud.points.places[:, :kept])
         arrays[f"{i}.prior"] = shorten_mantissas(cloud.prior)
-        arrays[f"{i}.rows"] = cloud.points.rows.astype(np.uint32)
+        positions = cloud.points.rows if cloud.positions is None else cloud.positions
+        arrays[f"{i}.rows"] = positions.astype(np.uint32)
         if cloud.row_shares is not None:
             arrays[f"{i}.shares"] = shorten_mantissas(cloud.row_shares)
         for name, values in (("contributions", cloud.contributions), ("cos2", cloud.cos2)):

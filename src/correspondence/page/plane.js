@@ -183,6 +183,22 @@ class Plane {
     this.view = { x: (left + right) / 2, y: (bottom + top) / 2, zoom: this.base };
     this.draw();
   }
+  /* Whether all is in view that `show` was asked for, and nothing more. */
+  isWhole() {
+    const [left, right, bottom, top] = this.whole, { view } = this;
+    return view.zoom === this.base && view.x === (left + right) / 2 && view.y === (bottom + top) / 2;
+  }
+  /* The box of the plane that can be seen, and the view of a box. */
+  seenBox() {
+    const [left, top] = this.toPlane(MARGIN.left, MARGIN.top), [right, bottom] = this.toPlane(this.width - MARGIN.right, this.height - MARGIN.bottom);
+    return [left, right, bottom, top];
+  }
+  zoomTo([left, right, bottom, top]) {
+    const wide = this.width - MARGIN.left - MARGIN.right, high = this.height - MARGIN.top - MARGIN.bottom;
+    const zoom = Math.min(wide / (right - left), high / (top - bottom));
+    this.view = { x: (left + right) / 2, y: (bottom + top) / 2, zoom: Math.min(Math.max(zoom, this.base / 20), this.base * 2000) };
+    this.draw();
+  }
   /* Pixels of a unit, such that a box is in view. */
   zoomOf([left, right, bottom, top]) {
     const wide = this.width - MARGIN.left - MARGIN.right - 48, high = this.height - MARGIN.top - MARGIN.bottom - 48;
