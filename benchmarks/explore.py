@@ -49,7 +49,7 @@ def write_pages(n, folder):
     y = labels[(x @ rng.normal(size=(4, 12)) + rng.gumbel(size=(n, 12))).argmax(axis=1)]
     est = co.CCA(n_components=4).fit(x, y)
     start = time.perf_counter()
-    ours = co.explore(est, x, y, folder / "ours.html", max_points=n)
+    ours = co.explore(est, x, y, max_points=n).save(folder / "ours.html")
     written = time.perf_counter() - start
     F = est.transform(x).astype(np.float32)
     text = [f"{label}<br>{a:.3g}, {b:.3g}, {c:.3g}, {d:.3g}" for label, (a, b, c, d) in zip(y, x, strict=True)]

@@ -4,6 +4,7 @@ import asyncio
 import shutil
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
+from pathlib import Path
 
 import pytest
 
@@ -29,7 +30,7 @@ def opened(path, keeps_policy=False, **options):
         try:
             seen = Opened(context.new_page())
             _listen(seen)
-            seen.page.goto(path.resolve().as_uri())
+            seen.page.goto(Path(path).resolve().as_uri())
             yield seen
         finally:
             context.close()

@@ -5,6 +5,7 @@ import gzip
 import json
 import re
 from html.parser import HTMLParser
+from pathlib import Path
 
 import numpy as np
 
@@ -28,9 +29,10 @@ class Elements(HTMLParser):
         self.text += "" if self.inside else data
 
 
-def data_of(path):
-    """Description and arrays, as packing.py wrote them."""
-    text = re.search(r'id="data">([^<]*)<', path.read_text(encoding="utf-8")).group(1)
+def data_of(page):
+    """Description and arrays, as packing.py wrote them, of a page or its file."""
+    html = page.html if hasattr(page, "html") else Path(page).read_text(encoding="utf-8")
+    text = re.search(r'id="data">([^<]*)<', html).group(1)
     whole = gzip.decompress(base64.b64decode(text))
     size = int.from_bytes(whole[:4], "little")
     content = json.loads(whole[4 : 4 + size])

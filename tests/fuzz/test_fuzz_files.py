@@ -206,7 +206,7 @@ def test_indexes_that_are_damaged_or_changed(tmp_path):
 def test_places_where_nothing_can_be_written(path, here):
     ca = co.CA().fit(co.datasets.load_smoke())
     index = co.CrossModalIndex(ca, ["none"], ["none"])
-    for write in (ca.decomposition_.save, index.save, lambda path: co.explore(ca, path=path)):
+    for write in (ca.decomposition_.save, index.save, co.explore(ca).save):
         assert judged(lambda write=write: write(path), "path", "folder", "file") is None
     assert left(here) == []
 

@@ -104,7 +104,7 @@ def test_pages_of_odd_labels(tmp_path):
             about=[ODD[9]],
             marks=([ODD[8]], [ODD[0]]),
         )
-    text = path.read_text(encoding="utf-8")
+    text = path.html
     assert "<script>alert" not in text
     assert "<img src=x" not in text
     assert text.rstrip().endswith("</html>")
@@ -125,7 +125,7 @@ def test_odd_groups_and_columns(tmp_path, names):
             drawn(co.plot.associations(a, "predicted"))
             pages.append(co.explore(a, path=tmp_path / f"{target is None}.html"))
     for page in pages:
-        text = page.read_text(encoding="utf-8")
+        text = page.html
         assert "<script>alert" not in text
         assert "<img src=x" not in text
         assert text.rstrip().endswith("</html>")
@@ -267,7 +267,7 @@ PAGE = {
     "groups": [["a"], 3, "SE", np.eye(5), co.CA()],
     "about": [3],
     "X": [[], ["nobody"], 3],
-    "path": [None, 3, "none/p.html", ".", ""],
+    "path": [3, "none/p.html", ".", ""],
 }
 
 

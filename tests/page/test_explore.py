@@ -1,7 +1,9 @@
 """The page as a file: complete, one file, labels that stay text, the figures of the fit, clear errors."""
 
+import os
 import re
 from io import BytesIO
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -15,6 +17,7 @@ from sklearn.datasets import load_iris
 from sklearn.linear_model import LogisticRegression, SGDClassifier
 
 import correspondence as co
+import correspondence.page
 from correspondence.page.packing import lay_out_scree, make_sprites, shorten_mantissas
 from correspondence.results.evidence import Component
 
@@ -61,7 +64,7 @@ def places(content, cloud):
 
 
 def test_the_page_points_to_nothing_outside(page):
-    html = page.read_text(encoding="utf-8")
+    html = page.html
     attributes = ("src", "srcset", "href", "xlink:href", "action", "data", "poster")
     found = [attrs[name] for _, attrs in Elements(html).tags for name in attributes if name in attrs]
     found += re.findall(r"url\(([^)]*)\)", html)
@@ -73,35 +76,33 @@ def test_the_page_points_to_nothing_outside(page):
 
 def test_no_other_script_may_run(page):
     policy = next(
-        attrs["content"]
-        for tag, attrs in Elements(page.read_text(encoding="utf-8")).tags
-        if "content" in attrs and "http-equiv" in attrs
+        attrs["content"] for tag, attrs in Elements(page.html).tags if "content" in attrs and "http-equiv" in attrs
     )
     assert "default-src 'none'" in policy
     assert re.search(r"script-src 'sha256-[\w+/]{43}='", policy)
 
 
 def test_the_page_is_small(page):
-    assert page.stat().st_size < 120_000
+    assert page.path.stat().st_size < 120_000
 
 
 def test_the_same_analysis_gives_the_same_page(ca, page, tmp_path):
     again = co.explore(
         ca.decomposition_, path=tmp_path / "again.html", names=("task", "who"), title="Who does <what> & when?"
     )
-    assert again.read_bytes() == page.read_bytes()
+    assert again.path.read_bytes() == page.path.read_bytes()
 
 
 def test_the_path_comes_back(ca, tmp_path):
-    assert co.explore(ca, path=str(tmp_path / "a.html")) == tmp_path / "a.html"
-    assert co.explore(ca, None, None, tmp_path / "b.html").is_file()
+    assert co.explore(ca, path=str(tmp_path / "a.html")).path == tmp_path / "a.html"
+    assert co.explore(ca, None, None, tmp_path / "b.html").path.is_file()
 
 
 # --- what it says
 
 
 def test_the_figures_stand_in_the_page_itself(page, ca):
-    text = Elements(page.read_text(encoding="utf-8")).text
+    text = Elements(page.html).text
     for pic, correlation in zip(ca.pics_, ca.correlations_, strict=True):
         assert f"{pic:.4f}" in text
         assert f"{correlation:.4f}" in text
@@ -111,7 +112,7 @@ def test_the_figures_stand_in_the_page_itself(page, ca):
 
 
 def test_the_title_and_what_is_said_are_text(ca, tmp_path):
-    html = co.explore(ca, path=tmp_path / "a.html", title="<b>&", about=["<i>one", "two"]).read_text(encoding="utf-8")
+    html = co.explore(ca, path=tmp_path / "a.html", title="<b>&", about=["<i>one", "two"]).html
     assert "<h1>&lt;b&gt;&amp;</h1>" in html
     assert "<p>&lt;i&gt;one</p>" in html
     assert "<p>two</p>" in html
@@ -209,11 +210,11 @@ def test_numbers_colour_their_pairs_in_ranges(rng, tmp_path):
     assert few["classes"]["names"] == ["0", "1", "2"]
 
 
-def test_missing_classes_have_no_colour(rng, tmp_path):
+def test_missing_classes_have_no_colour(rng):
     x = rng.normal(size=(60, 2))
     est = co.CCA(n_components=1).fit(x, x + rng.normal(size=x.shape))
     for classes in (np.where(np.arange(60) % 3, 1.0, np.nan), [None, "a", "b"] * 20, [np.inf, *range(59)]):
-        content = data_of(co.explore(est, x, x[:5], tmp_path / "p.html", classes=classes))
+        content = data_of(co.explore(est, x, x[:5], classes=classes))
         missing = [c is None or not np.isfinite(c) if not isinstance(c, str) else False for c in classes]
         assert ((content["arrays"]["0.classes"] < 0) == missing).all()
         assert not {"nan", "None", "inf"} & set(content["classes"]["names"])
@@ -255,7 +256,7 @@ def test_one_sentence_is_one_paragraph_and_intervals_have_their_level(rng, tmp_p
     x = rng.normal(size=(200, 2))
     est = co.CCA(n_components=1).fit(x, x + rng.normal(size=x.shape))
     held = co.latent_dimension(co.CCA(n_components=1), x, x + rng.normal(size=x.shape), alpha=0.2)
-    html = co.explore(est, x, x, tmp_path / "p.html", about="Hello", held_out=held).read_text(encoding="utf-8")
+    html = co.explore(est, x, x, tmp_path / "p.html", about="Hello", held_out=held).html
     assert "<p>Hello</p>" in html
     assert "with 80 % interval" in html
 
@@ -285,7 +286,7 @@ def test_too_many_points_are_sampled_and_labels_chosen_by_inertia(rng, tmp_path)
     rows = data_of(path)["arrays"]["0.rows"]
     assert len(set(rows.tolist())) == 100
     np.testing.assert_allclose(places(data_of(path), 0), est.transform(x[rows]), rtol=1e-3, atol=1e-4)
-    assert "100 of 500" in Elements(path.read_text(encoding="utf-8")).text
+    assert "100 of 500" in Elements(path.html).text
     table = co.CA(n_components=2).fit(rng.integers(1, 50, size=(60, 4)))
     content = data_of(co.explore(table, path=tmp_path / "q.html", max_points=10))
     most = np.argsort(-(table.rows_.mass * (table.rows_.standard**2).sum(axis=1)))[:10]
@@ -300,7 +301,7 @@ def test_empty_rows_have_no_place(tmp_path):
 
 def test_no_components(tmp_path):
     ca = co.CA(n_components=0).fit(co.datasets.load_smoke())
-    text = Elements(co.explore(ca, path=tmp_path / "page.html").read_text(encoding="utf-8")).text
+    text = Elements(co.explore(ca, path=tmp_path / "page.html").html).text
     assert "There are no components" in text
 
 
@@ -316,7 +317,7 @@ def test_hostile_labels_are_text_in_the_file(tmp_path):
     counts = np.random.default_rng(0).integers(1, 30, size=(len(HOSTILE), 4))
     ca = co.CA().fit(co.Table(counts, np.array(HOSTILE, object), np.array(["a", "b", "c", HOSTILE[0]], object)))
     path = co.explore(ca, path=tmp_path / "page.html", title=HOSTILE[0], names=(HOSTILE[1], HOSTILE[2]))
-    elements = Elements(path.read_text(encoding="utf-8"))
+    elements = Elements(path.html)
     assert {tag for tag, _ in elements.tags}.isdisjoint({"img", "b", "iframe", "object", "image"})
     assert [tag for tag, _ in elements.tags].count("script") == 2
     assert not [name for _, attrs in elements.tags for name in attrs if name.startswith("on")]
@@ -426,11 +427,11 @@ def test_classes_are_the_words_of_images(rng, tmp_path):
     x, y = (np.eye(3)[z] @ rng.normal(size=(3, 64)) + 0.3 * rng.normal(size=(200, 64)) for _ in range(2))
     est = co.CCA(n_components=2).fit(x, y)
     kind = np.array(["cat", "dog", "owl"], object)[z]
-    text = Elements(co.explore(est, x, y, tmp_path / "p.html", classes=kind).read_text(encoding="utf-8")).text
+    text = Elements(co.explore(est, x, y, tmp_path / "p.html", classes=kind).html).text
     mean = {name: est.transform(x)[kind == name, 0].mean() for name in ("cat", "dog", "owl")}
     low, high = min(mean, key=mean.get), max(mean, key=mean.get)
     assert re.search(rf"Axis 1 separates .*{low}.* from .*{high}", text)
-    nothing = Elements(co.explore(est, x, y, tmp_path / "q.html").read_text(encoding="utf-8")).text
+    nothing = Elements(co.explore(est, x, y, tmp_path / "q.html").html).text
     assert "no words" not in nothing
 
 
@@ -509,29 +510,74 @@ def test_a_failure_of_writing_keeps_the_old_file(ca, tmp_path, monkeypatch):
     path = tmp_path / "page.html"
     path.write_text("old")
 
-    def fail(self, text, **options):
-        self.write_bytes(b"half")
+    def fail(self, data):
+        with self.open("wb") as file:
+            file.write(data[:9])
         raise OSError("disk full")
 
-    monkeypatch.setattr("pathlib.Path.write_text", fail)
+    page = co.explore(ca)
+    monkeypatch.setattr("pathlib.Path.write_bytes", fail)
     with pytest.raises(OSError, match="disk full"):
-        co.explore(ca, path=path)
+        page.save(path, overwrite=True)
+    assert page.path is None
     assert [(file.name, file.read_bytes()) for file in tmp_path.iterdir()] == [("page.html", b"old")]
 
 
-def test_an_existing_file_is_replaced_and_a_missing_folder_named(ca, tmp_path):
+def test_an_existing_file_is_replaced_only_if_asked_for_and_a_missing_folder_named(ca, tmp_path, monkeypatch):
     path = tmp_path / "page.html"
     path.write_text("old")
-    co.explore(ca, path=path)
-    assert path.read_text(encoding="utf-8").startswith("<!doctype html>")
+    page = co.explore(ca)
+    with monkeypatch.context() as patched:
+        patched.setattr("correspondence.page.make_scene", None)  # the work is not begun
+        for write in (page.save, lambda path: co.explore(ca, path=path)):
+            with pytest.raises(FileExistsError, match=r"page.html.*overwrite=True"):
+                write(path)
+    assert path.read_text() == "old"
+    assert co.explore(ca, path=path, overwrite=True).path == path
+    assert path.read_text(encoding="utf-8") == page.html
     with pytest.raises(FileNotFoundError, match="no folder"):
         co.explore(ca, path=tmp_path / "missing" / "page.html")
+
+
+def test_a_file_that_appears_during_the_work_is_kept(ca, tmp_path, monkeypatch):
+    path = tmp_path / "page.html"
+    render = correspondence.page.render_page
+
+    def render_slowly(**content):
+        path.write_text("of another program")
+        return render(**content)
+
+    monkeypatch.setattr(correspondence.page, "render_page", render_slowly)
+    with pytest.raises(FileExistsError, match="overwrite"):
+        co.explore(ca, path=path)
+    assert [file.read_text() for file in tmp_path.iterdir()] == ["of another program"]
+
+
+def test_a_page_without_a_path_writes_nothing(ca, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    page = co.explore(ca)
+    assert list(tmp_path.iterdir()) == []
+    assert page.path is None
+    assert repr(page) == "ExplorerPage(0.1 MB)"
+    with pytest.raises(TypeError, match="save"):
+        os.fspath(page)
+    assert page.save("p.html") == page.path == Path(page)
+    assert repr(page) == "ExplorerPage(0.1 MB, p.html)"
+
+
+def test_a_notebook_shows_the_page_in_a_frame_that_reaches_nothing(ca):
+    page = co.explore(ca, title=HOSTILE[0], names=(HOSTILE[1], "\ud800 " + HOSTILE[5]))
+    ((tag, attributes),) = Elements(page._repr_html_()).tags
+    assert tag == "iframe"
+    assert attributes["srcdoc"] == page.html
+    assert "allow-scripts" in attributes["sandbox"].split()
+    assert not {"allow-same-origin", "allow-top-navigation"} & set(attributes["sandbox"].split())
 
 
 def test_axes_that_do_not_hold_are_not_put_into_words(tmp_path, rng):
     x, y = rng.choice(list("abc"), 200), rng.choice(list("uvw"), 200)
     found = co.latent_dimension(co.CA(), x, y, progress=False)
     assert not found.n_components
-    page = co.explore(co.CA().fit(x, y), path=tmp_path / "page.html", held_out=found).read_text(encoding="utf-8")
+    page = co.explore(co.CA().fit(x, y), path=tmp_path / "page.html", held_out=found).html
     assert "none is put into words" in page
     assert "Axis 1 separates" not in page

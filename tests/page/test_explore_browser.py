@@ -1,6 +1,7 @@
 """The page in a real browser: offline, without errors, with every hand that a user has."""
 
 import csv
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -68,7 +69,7 @@ def view(page):
 def assert_quiet(seen, path):
     """Nothing on the console, no dialog, and the file itself is all that was asked for."""
     assert seen.problems == []
-    assert [url for url in seen.requests if not url.startswith("blob:")] == [path.resolve().as_uri()]
+    assert [url for url in seen.requests if not url.startswith("blob:")] == [Path(path).resolve().as_uri()]
 
 
 def test_hover_tells_what_a_point_is(tasks, ca):
@@ -483,7 +484,7 @@ def test_a_hundred_thousand_points_load_and_move(tmp_path):
     labels = np.array([f"class {i}" for i in range(8)], object)
     y = labels[(x @ rng.normal(size=(3, 8)) + rng.gumbel(size=(100_000, 8))).argmax(axis=1)]
     path = co.explore(co.CCA(n_components=3).fit(x, y), x, y, tmp_path / "p.html")
-    assert path.stat().st_size < 6_000_000
+    assert path.path.stat().st_size < 6_000_000
     with opened(path, **WIDE) as seen:
         page = ready(seen)
         page.evaluate(

@@ -67,7 +67,7 @@ def test_numbers_are_packed_with_their_paths(tables, page):
 
 
 def test_the_table_of_columns(page):
-    text = Elements(page.read_text(encoding="utf-8")).text
+    text = Elements(page.html).text
     assert "Which columns go with the axes?" in text
     for name in ("dose", "noise", "kind", "price", "place"):
         assert name in text
@@ -81,7 +81,7 @@ def test_arrays_and_labels_have_no_such_marks(rng, tmp_path):
     assert [one["role"] for one in content["clouds"]] == ["x", "y"]
     assert "numbers" not in content
     assert not content["clouds"][0]["faint"]
-    assert "Which columns" not in Elements(path.read_text(encoding="utf-8")).text
+    assert "Which columns" not in Elements(path.html).text
 
 
 def test_rows_with_names_are_not_faint(tables, tmp_path):
@@ -100,7 +100,7 @@ def test_hostile_names_stay_text(rng, tmp_path):
     X = pd.DataFrame({HOSTILE[0]: rng.normal(size=200), HOSTILE[1]: rng.choice(HOSTILE[2:4], 200)})
     Y = pd.DataFrame({HOSTILE[4]: X[HOSTILE[0]] + (X[HOSTILE[1]] == HOSTILE[2]), "z": rng.normal(size=200)})
     path = co.explore(co.ACE(2).fit(X, Y), X, Y, tmp_path / "page.html")
-    html = path.read_text(encoding="utf-8")
+    html = path.html
     assert "<img" not in html
     assert [tag for tag, _ in Elements(html).tags if tag in ("img", "b")] == []
 

@@ -58,7 +58,7 @@ def test_places_are_the_scores(ca, data):
 
 
 def test_tables_say_what_partition_and_anova_say(ca, page):
-    text = re.sub(r"\s+", " ", Elements(page.read_text(encoding="utf-8")).text)
+    text = re.sub(r"\s+", " ", Elements(page.html).text)
     parts = ca.partition_
     for value in (
         f"{parts.constrained:.4f}",
@@ -129,8 +129,8 @@ def hostile_analysis():
 def test_hostile_names_stay_text(tmp_path):
     ca = hostile_analysis()
     path = co.explore(ca, path=tmp_path / "page.html", tests=ca.anova("term", 9), title=HOSTILE[0])
-    html = path.read_text(encoding="utf-8")
-    plain = Elements(co.explore(co.CA().fit(dune), path=tmp_path / "plain.html").read_text(encoding="utf-8"))
+    html = path.html
+    plain = Elements(co.explore(co.CA().fit(dune), path=tmp_path / "plain.html").html)
     assert {tag for tag, _ in Elements(html).tags} <= {tag for tag, _ in plain.tags} | {"h3", "article", "p", "em"}
     assert "<script>alert" not in html.lower()
 

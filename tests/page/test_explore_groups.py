@@ -4,6 +4,7 @@ import base64
 import gzip
 import json
 import re
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -28,7 +29,7 @@ SHAPES = """kind => {
 
 
 def data_of(path):
-    text = re.search(r'id="data">([^<]*)<', path.read_text(encoding="utf-8")).group(1)
+    text = re.search(r'id="data">([^<]*)<', Path(path).read_text(encoding="utf-8")).group(1)
     whole = gzip.decompress(base64.b64decode(text))
     return json.loads(whole[4 : 4 + int.from_bytes(whole[:4], "little")])
 
@@ -42,8 +43,11 @@ def test_groups_are_classes_of_the_points_of_x(tmp_path):
     path = co.explore(co.CCA(2).fit(X, X), X, X, tmp_path / "p.html", groups=groups)
     classes = data_of(path)["classes"]
     assert (classes["names"], classes["grouped"]) == (["high", "low", "middle"], True)
-    assert "without a group" in path.read_text(encoding="utf-8")
-    assert data_of(co.explore(co.CCA(2).fit(X, X), X, X, path, classes=GROUPS))["classes"]["grouped"] is False
+    assert "without a group" in path.html
+    assert (
+        data_of(co.explore(co.CCA(2).fit(X, X), X, X, path, overwrite=True, classes=GROUPS))["classes"]["grouped"]
+        is False
+    )
 
 
 def test_groups_of_survey_rows_are_a_column_of_their_own(tmp_path):

@@ -140,7 +140,7 @@ def test_the_band_of_chance_and_what_was_captured(pairs, tmp_path):
     axes = data_of(co.explore(est, x, y, tmp_path / "p.html", held_out=test))["axes"]
     assert axes[0]["chance_low"] == pytest.approx(-np.quantile(test.null[:, 0], 0.95))
     held = co.HeldOut(np.array([0.6, 0.5]), np.array([[0.5, 0.7], [0.4, 0.6]]), 0.25, np.array([0.1, 0.3]), 100, 0.95)
-    text = Elements(co.explore(est, x, y, tmp_path / "q.html", held_out=held).read_text(encoding="utf-8")).text
+    text = Elements(co.explore(est, x, y, tmp_path / "q.html", held_out=held).html).text
     assert "captured of pairs held out0.25" in text
 
 

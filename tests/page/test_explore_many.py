@@ -71,7 +71,7 @@ def test_the_table_has_eta2_of_all_columns(mca, page):
         "active",
     )
     assert listed["age"].cells[0] == f"{mca.supplementary_numbers_.correlations[0, 0] ** 2:.2f}"
-    text = Elements(page.read_text(encoding="utf-8")).text
+    text = Elements(page.html).text
     assert "eta2" in text
     assert "chi2" not in text
     assert f"{100 * mca.shares_[0]:.1f} % of the inertia" in text

@@ -23,6 +23,7 @@ __all__ = [
     "NetError",
     "State",
     "as_path",
+    "check_new_file",
     "csv_text",
     "decode_json",
     "encode_json",
@@ -69,14 +70,24 @@ def as_path(path: Any, name: str = "path") -> Path:
     return Path(path)
 
 
-@contextmanager
-def new_file(path: str | Path) -> Iterator[Path]:
-    """Yield a temporary path beside the target, renamed to it at the end, or removed if anything goes wrong."""
+def check_new_file(path: str | Path, overwrite: bool) -> Path:
+    """Return the path of a file that can be written: its folder exists, and no file is lost that was not given up."""
     target = as_path(path)
     if not target.parent.is_dir():
         raise FileNotFoundError(f"There is no folder {target.parent}: make it first.")
     if target.is_dir():
         raise IsADirectoryError(f"{target} is a folder: give the name of a file.")
+    if target.exists() and not overwrite:
+        raise FileExistsError(
+            f"path must name a new file, got {target}, which exists. Pass overwrite=True to replace it."
+        )
+    return target
+
+
+@contextmanager
+def new_file(path: str | Path) -> Iterator[Path]:
+    """Yield a temporary path beside the target, renamed to it at the end, or removed if anything goes wrong."""
+    target = check_new_file(path, overwrite=True)
     temporary = target.with_name(f".{secrets.token_hex(8)}{target.suffix}")
     temporary.touch(exist_ok=False)
     try:

@@ -21,6 +21,7 @@ from correspondence.describe.axis_words import find_axis_words
 from correspondence.describe.sentences import write_sentences
 from correspondence.estimators.ca.estimator import CA
 from correspondence.page import explore
+from correspondence.page.explorer_page import ExplorerPage
 from correspondence.recording.recorder import TrainingRecorder
 from correspondence.results.evidence import HeldOut
 
@@ -59,14 +60,14 @@ def run_demo(folder: Path) -> str:
     title, who = "Household tasks: who does what?", ("task", "who does it")
     pages = [
         digits.write_page(folder / "digits.html"),
-        explore(table, path=folder / "tasks.html", names=TASK_VARIABLE_NAMES, title=title),
+        explore(table, path=folder / "tasks.html", overwrite=True, names=TASK_VARIABLE_NAMES, title=title),
     ]
     pictures = [
         digits.draw_picture(folder / "digits.png"),
         _save_plane(folder / "tasks.png", table, names=who, ellipses=table.bootstrap(random_state=0)),
     ]
     found = [
-        *(f"Page:    {path.resolve().as_uri()}" for path in pages),
+        *(f"Page:    {Path(page).resolve().as_uri()}" for page in pages),
         *(f"Picture: {path.resolve()}" for path in pictures),
     ]
     return f"{digits.format_text()}\n\n{_describe_table(table)}\n\n" + "\n".join(found)
@@ -128,11 +129,12 @@ class _Digits:
         listed = (f"{names[a]} and {names[b]} ({overlap[a, b]:.2f})" for a, b in zip(first, second, strict=True))
         return f"Most confused, with the overlap of beliefs: {', '.join(listed)}."
 
-    def write_page(self, path: Path) -> Path:
+    def write_page(self, path: Path) -> ExplorerPage:
         return explore(
             self.cca,
             self.X,
             path=path,
+            overwrite=True,
             held_out=self.held_out,
             classes=self.labels,
             names=DIGIT_VARIABLE_NAMES,

@@ -7,13 +7,15 @@ from pathlib import Path
 from typing import Any
 
 from correspondence._util.arguments import check_whole
+from correspondence._util.files import check_new_file
 from correspondence.core.decomposition import as_decomposition, refuse_given
 from correspondence.describe.axis_words import AxisWords, find_axis_words
 from correspondence.describe.sentences import write_sentences
 from correspondence.page.associations import render_associations_page
 from correspondence.page.clouds import Cloud, colour_clouds, list_class_items, make_clouds
 from correspondence.page.column_marks import add_column_clouds, list_structure
-from correspondence.page.filling import list_paragraphs, render_page, write_page
+from correspondence.page.explorer_page import ExplorerPage
+from correspondence.page.filling import list_paragraphs, render_page
 from correspondence.page.many_columns import (
     adjust_components,
     find_answer_words,
@@ -45,8 +47,9 @@ def explore(
     d_or_est: Any,
     X: Any = None,
     Y: Any = None,
-    path: str | Path = "explore.html",
+    path: str | Path | None = None,
     *,
+    overwrite: bool = False,
     held_out: Any = None,
     crossfit: CrossFit | None = None,
     tests: Any = None,
@@ -65,10 +68,10 @@ def explore(
     about: Sequence[str] | None = None,
     words: Sequence[AxisWords] | None = None,
     max_points: int = 100_000,
-) -> Path:
-    """Write a page to explore: the factoring plane, what lies near what, how strong it is and what the axes mean.
+) -> ExplorerPage:
+    """Make a page to explore: the factoring plane, what lies near what, how strong it is and what the axes mean.
 
-    The page is one file that needs no network. Any two axes and any kind of map can be chosen; a point shows its label,
+    A notebook shows the page below the cell; it is one file that needs no network. Any two axes and any kind of map can be chosen; a point shows its label,
     values and picture, and a click on it lists what belongs to it on the other side. The columns of a frame X or Y are
     drawn over its rows, which become a faint cloud: categories at the mean of their rows, numbers as arrows, or as
     paths where they bend (see `plot.plane`).
@@ -86,13 +89,15 @@ def explore(
     ----------
     d_or_est : Decomposition, fitted estimator or Associations
         The page shows this decomposition of any two variables, or these associations of columns, which take no other
-        argument than `path`, `title` and `about`.
+        argument than `path`, `overwrite`, `title` and `about`.
     X, Y : array-like, frame, ..., optional
         The values to show, in the form that `fit` takes; the labels of a single column are shown once each. By default
         all labels of the fit (for Y also its sample) are shown. If X and Y are pairs, the labels or numbers Y colour
         the points of X.
-    path : str or Path
-        The HTML file is written here; an old one is replaced only once the new one is complete.
+    path : str or Path, optional
+        The page is written to this HTML file too, by default to none.
+    overwrite : bool
+        An existing file is replaced, once the new one is complete; by default that is an error.
     held_out : HeldOut, CrossFit, LatentDimension or PermutationTest, optional
         What is known of held-out pairs is drawn beside the training; `latent_dimension` knows most. By default it is
         what a `PICE` or a `ClassifierCA` with labels has held out itself.
@@ -134,24 +139,27 @@ def explore(
 
     Returns
     -------
-    Path
-        The path of the file.
+    ExplorerPage
+        The page, which a notebook shows; `save` writes it to a file.
 
     Examples
     --------
     >>> import correspondence as co
     >>> ca = co.CA().fit(co.datasets.load_housetasks())
-    >>> co.explore(ca, path="tasks.html", names=("task", "who does it")).name      # doctest: +SKIP
-    'tasks.html'
+    >>> co.explore(ca, path="tasks.html", names=("task", "who does it"))      # doctest: +SKIP
+    ExplorerPage(0.1 MB, tasks.html)
     """
     check_whole(max_points, "max_points", 1)
+    if path is not None:
+        check_new_file(path, overwrite)
     if isinstance(d_or_est, Associations):
         unused = {"X": X, "Y": Y, "held_out": held_out, "crossfit": crossfit, "groups": groups, "classes": classes}
         unused |= {"names": names, "x_labels": x_labels, "y_labels": y_labels, "x_images": x_images, "marks": marks}
         check_unused(
             unused | {"y_images": y_images, "index": index, "recorder": recorder, "words": words}, "associations"
         )
-        return write_page(render_associations_page(d_or_est, None if title == TITLE else title, about), path)
+        page = render_associations_page(d_or_est, None if title == TITLE else title, about)
+        return _finish_page(page, path, overwrite)
     advice = "Draw what is left by co.plot.plane(est, X=X, Y=Y, given=Z)."
     refuse_given(as_decomposition(d_or_est), "a page to explore", advice)
     if is_constrained(d_or_est):
@@ -159,16 +167,15 @@ def explore(
         unused |= {"x_images": x_images, "y_images": y_images, "marks": marks, "index": index, "recorder": recorder}
         check_unused(unused, "an analysis with constraints")
         _check_result_types(held_out, None)
-        return write_page(
-            render_triplot_page(d_or_est, held_out, tests, groups, names, title, about, words, max_points), path
-        )
+        page = render_triplot_page(d_or_est, held_out, tests, groups, names, title, about, words, max_points)
+        return _finish_page(page, path, overwrite)
     if tests is not None:
         raise ValueError("tests must be left out, except for a CA with constraints.")
     if has_many_columns(d_or_est):
         unused = {"Y": Y, "classes": classes, "x_labels": x_labels, "y_labels": y_labels, "x_images": x_images}
         check_unused(unused | {"y_images": y_images, "marks": marks, "index": index, "recorder": recorder})
         page = render_columns_page(d_or_est, X, held_out, groups, names, title, about, words, max_points)
-        return write_page(page, path)
+        return _finish_page(page, path, overwrite)
     if groups is not None and classes is not None:
         raise ValueError("classes must be left out where groups are given: both colour the points of X.")
     seen = make_scene(d_or_est, X, classes, X if hasattr(d_or_est, "on_beliefs") else None, False)
@@ -208,7 +215,7 @@ def explore(
         else "",
         fitted=fitted,
     )
-    return write_page(page, path)
+    return _finish_page(page, path, overwrite)
 
 
 def render_columns_page(
@@ -247,6 +254,13 @@ def render_columns_page(
         fitted="training",
         many={"share": name_share(est)},
     )
+
+
+def _finish_page(html: str, path: str | Path | None, overwrite: bool) -> ExplorerPage:
+    page = ExplorerPage(html)
+    if path is not None:
+        page.save(path, overwrite)
+    return page
 
 
 def _check_result_types(held_out: Any, recorder: Any) -> None:

@@ -1,4 +1,4 @@
-"""Templates of pages, filled and written to a file."""
+"""Templates of pages, filled with content, style and script."""
 
 from __future__ import annotations
 
@@ -6,15 +6,12 @@ import base64
 import hashlib
 from collections.abc import Sequence
 from importlib import resources
-from pathlib import Path
 from typing import Any
 
 from jinja2 import Environment, PackageLoader
 from markupsafe import Markup
 
-from correspondence._util.files import new_file
-
-__all__ = ["fill_template", "list_paragraphs", "render_page", "write_page"]
+__all__ = ["fill_template", "list_paragraphs", "render_page"]
 
 PAGE_SCRIPTS = (
     "unpack.js",
@@ -28,13 +25,6 @@ PAGE_SCRIPTS = (
     "embedding.js",
     "page.js",
 )
-
-
-def write_page(page: str, path: str | Path) -> Path:
-    """Write a page to a file, which is replaced only once it is complete."""
-    with new_file(path) as temporary:
-        temporary.write_text(page, encoding="utf-8", errors="replace")
-    return Path(path)
 
 
 def list_paragraphs(about: str | Sequence[str]) -> list[str]:

@@ -51,10 +51,11 @@ def write_explorer(recorder: Any, labels: np.ndarray | None, path: str | Path, m
     """Write the page that explores the last frame of a `TrainingRecorder` and plays all of them."""
     P = recorder.beliefs(-1)
     est = analyse_frame(P, recorder.classes)
-    return explore(
+    explore(
         est,
         P,
         path=path,
+        overwrite=True,
         held_out=None if labels is None else est.evaluate(P, labels),
         classes=labels,
         names=("input", "class"),
@@ -62,6 +63,7 @@ def write_explorer(recorder: Any, labels: np.ndarray | None, path: str | Path, m
         title="What a classifier learnt",
         max_points=max_points,
     )
+    return Path(path)
 
 
 def write_movie(film: Film, path: str | Path, *, fps: float = 15, progress: bool | None = None) -> Path:

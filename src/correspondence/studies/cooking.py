@@ -378,12 +378,13 @@ def draw_plane(plane: _Plane) -> Figure:
     )
 
 
-def write_explorer_page(plane: _Plane, path: Path) -> Path:
+def write_explorer_page(plane: _Plane, path: Path) -> co.ExplorerPage:
     return co.explore(
         plane.whole,
         to_frame_or_array(plane.X, plane.names),
         np.unique(plane.cuisine),
         path,
+        overwrite=True,
         held_out=plane.held_out,
         classes=plane.cuisine,
         names=("recipe", "cuisine", "ingredient"),

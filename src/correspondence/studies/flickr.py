@@ -301,11 +301,12 @@ def draw_photos_of_tags(first: RetrievalResult, data: PhotosAndCaptions) -> Figu
     return figure
 
 
-def write_explorer_page(first: RetrievalResult, data: PhotosAndCaptions, path: Path) -> Path:
+def write_explorer_page(first: RetrievalResult, data: PhotosAndCaptions, path: Path) -> co.ExplorerPage:
     return co.explore(
         first.index.decomposition,
         data.test.photos,
         path=path,
+        overwrite=True,
         held_out=first.held_out,
         names=("photograph", "tag"),
         x_labels=[captions[0].strip(" .") for captions in data.test.captions],

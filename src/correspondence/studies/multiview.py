@@ -335,7 +335,7 @@ def draw_pairs(each: ViewRun, n: int = 10) -> Figure:
     return figure
 
 
-def write_noisy_page(each: ViewRun, path: Path) -> Path:
+def write_noisy_page(each: ViewRun, path: Path) -> co.ExplorerPage:
     """Write a page with test images of both views; the page knows those of the other view by their classes."""
     digits = [f"digit {label}" for label in each.labels[:IMAGES_IN_PLANE]]  # bare numbers get ordered colours
     return co.explore(
@@ -343,6 +343,7 @@ def write_noisy_page(each: ViewRun, path: Path) -> Path:
         each.X[:IMAGES_IN_PLANE],
         each.Y[:OTHER_IMAGES_ON_PAGE],
         path,
+        overwrite=True,
         held_out=each.held,
         classes=digits,
         names=("turned digit", "noisy digit"),

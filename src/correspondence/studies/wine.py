@@ -313,12 +313,13 @@ def draw_quality_path(ax: Axes, planes: _Planes) -> None:
         ax.plot(*way[place, :2], "s", color="black", ms=6, zorder=4)
 
 
-def write_explorer_page(planes: _Planes, dimension: co.LatentDimension, path: Path) -> Path:
+def write_explorer_page(planes: _Planes, dimension: co.LatentDimension, path: Path) -> co.ExplorerPage:
     return co.explore(
         planes.d,
         to_frame_or_array(planes.X, planes.attributes),
         np.unique(planes.quality),
         path,
+        overwrite=True,
         held_out=dimension,
         classes=planes.quality,
         names=("wine", "quality"),
