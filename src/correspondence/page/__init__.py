@@ -71,10 +71,10 @@ def explore(
 ) -> ExplorerPage:
     """Make a page to explore: the factoring plane, what lies near what, how strong it is and what the axes mean.
 
-    A notebook shows the page below the cell; it is one file that needs no network. Any two axes and any kind of map can be chosen; a point shows its label,
-    values and picture, and a click on it lists what belongs to it on the other side. The columns of a frame X or Y are
-    drawn over its rows, which become a faint cloud: categories at the mean of their rows, numbers as arrows, or as
-    paths where they bend (see `plot.plane`).
+    A notebook shows the page below the cell; it is one file that needs no network. Any two axes and any kind of map can
+    be chosen; a point shows its label, values and picture, and a click on it lists what belongs to it on the other
+    side. The columns of a frame X or Y are drawn over its rows, which become a faint cloud: categories at the mean of
+    their rows, numbers as arrows, or as paths where they bend (see `plot.plane`).
 
     Of an analysis of many columns, such as `MCA`, the answers are drawn in the colours of their variables over the
     rows; a click on one lists what else was answered, and rows can be coloured by any question.
