@@ -3,22 +3,28 @@
 from __future__ import annotations
 
 import mmap
-import sys
-from collections.abc import Callable, Iterable, Iterator
-from functools import partial
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import narwhals as nw
 import numpy as np
 import scipy.sparse as sp
 from scipy.special import expit
-from sklearn.base import is_regressor
 from sklearn.exceptions import NotFittedError
 
 from correspondence._util.arguments import check_whole, count_observations, is_number, to_array
 from correspondence._util.files import NetError, State
 from correspondence._util.labels import as_labels, label_from_json, label_to_json, to_object_array
 from correspondence._util.text import short_repr
+from correspondence.classifiers.predict_functions import (
+    Logits,
+    NoBeliefsError,
+    convert_arrow_rows,
+    find_class_names,
+    find_predict_function,
+    is_torch_module,
+    pick_output,
+)
 from correspondence.core.functions import FeatureMap
 
 __all__ = ["OUTPUT_KINDS", "Beliefs", "apply_temperature", "check_beliefs", "is_stream"]
@@ -28,7 +34,6 @@ SUM_ERROR = 1e-3  # by which a row of beliefs may be off 1
 HALF_SUM_ERROR = 1e-2  # the same in half precision, which has three digits
 SINGLE_SUM_ERROR = 1e-6  # the same in single precision, without rounding it further
 MIN_CLASSES_FOR_SINGLE_PRECISION = 100  # from here on beliefs stay in single precision: products take half the time
-MIN_ROWS_FOR_MODULE = 64  # fewer rows are multiplied in another way, with other rounding errors
 MAX_BELIEFS_COPIED = 1 << 24  # beliefs that are copied from an array at a time
 
 
@@ -37,11 +42,11 @@ class Beliefs(FeatureMap):
 
     Parameters
     ----------
-    model : classifier, torch module, callable, ONNX session or None
+    model : classifier, booster, torch module, callable, ONNX session or None
         Ask this model; None if X contains beliefs already.
     outputs : {"auto", "probabilities", "logits"}
-        What the model returns. "auto" distinguishes logits from probabilities for torch modules and takes everything
-        else for probabilities.
+        What the model returns. "auto" distinguishes logits from probabilities for torch modules, knows those that are
+        called logits, and takes everything else for probabilities.
     temperature : float
         Divide the logarithms of the beliefs by this number.
     batch_size : int
@@ -68,8 +73,8 @@ class Beliefs(FeatureMap):
         self.model, self.outputs, self.temperature = model, outputs, float(temperature)
         self.batch_size = check_whole(batch_size, "batch_size", 1)
         self._ask = find_predict_function(model)
-        self._are_logits = outputs == "logits" if outputs != "auto" or not _is_torch_module(model) else None
-        self.given = _choose_class_names(classes, getattr(model, "classes_", None))
+        self._are_logits = outputs == "logits" if outputs != "auto" or not is_torch_module(model) else None
+        self.given = _choose_class_names(classes, find_class_names(model))
 
     def name_classes(self, k: int) -> np.ndarray:
         """Return the names of the k columns."""
@@ -96,11 +101,15 @@ class Beliefs(FeatureMap):
     def _ask_probabilities(self, rows: Any) -> Any:
         """Ask for probabilities; the first answer of a torch module shows whether it returns them or logits."""
         try:
-            values = self._ask(convert_arrow_rows(rows, self.model))
-        except (NotFittedError, MemoryError, _NoBeliefsError):
+            values = pick_output(self._ask(convert_arrow_rows(rows, self.model)))
+        except (NotFittedError, MemoryError, NoBeliefsError):
             raise
         except Exception as error:  # of any library; it is shown as the cause
             raise ValueError(f"X: the model has no answer for such inputs ({short_repr(str(error), 200)}).") from error
+        if isinstance(values, Logits):
+            if self.outputs == "probabilities":
+                raise ValueError("outputs must be 'auto' or 'logits', got 'probabilities': the model returns logits.")
+            values, self._are_logits = values.logits, True
         if self.outputs == "auto" and self._are_logits is False:
             return values
         array = to_float_array(values)
@@ -261,97 +270,6 @@ def check_classes(classes: Any) -> np.ndarray:
     if len(distinct) < len(labels):
         raise ValueError("classes must all be different.")
     return labels
-
-
-# --- asking a model
-
-
-def find_predict_function(model: Any) -> Callable[[Any], Any]:
-    """Return the function from inputs to what the model returns."""
-    if model is None:
-        return _return_inputs
-    if isinstance(model, type):
-        raise TypeError(f"model must be a fitted model, got the class {model.__name__}. Make an instance and fit it.")
-    if _is_torch_module(model):
-        return partial(ask_torch_module, model)
-    if hasattr(model, "predict_proba"):
-        return model.predict_proba
-    if hasattr(model, "run") and hasattr(model, "get_inputs"):
-        return partial(ask_onnx_session, model)
-    if hasattr(model, "predict") and is_regressor(model):
-        raise TypeError(f"model must be a classifier, got the regressor {type(model).__name__}.")
-    if hasattr(model, "predict"):
-        raise TypeError(
-            f"model must have predict_proba, got {type(model).__name__}. Switch it on, or wrap the model in "
-            "scikit-learn's CalibratedClassifierCV."
-        )
-    if callable(model):
-        return model
-    raise TypeError(
-        "model must be a fitted classifier with predict_proba, a torch module, an ONNX session or a function from "
-        f"inputs to beliefs, got {type(model).__name__}."
-    )
-
-
-def _return_inputs(X: Any) -> Any:  # not a lambda, because a saved or distributed model is pickled
-    return X
-
-
-def _is_torch_module(model: Any) -> bool:
-    torch = sys.modules.get("torch")
-    return torch is not None and isinstance(model, torch.nn.Module)
-
-
-def convert_arrow_rows(rows: Any, model: Any) -> Any:
-    """Convert rows to what models take: an array of numbers, a list of labels, or a pandas frame."""
-    if not type(rows).__module__.startswith("pyarrow"):
-        return rows
-    if not hasattr(rows, "column_names"):
-        values = nw.from_native(rows, series_only=True, pass_through=True)
-        is_number = isinstance(values, nw.Series) and values.dtype.is_numeric()
-        return values.to_numpy() if is_number else rows.to_pylist()
-    frame = nw.from_native(rows)
-    if hasattr(model, "feature_names_in_") or not all(kind.is_numeric() for kind in frame.schema.values()):
-        return rows.to_pandas()
-    return np.column_stack([column.to_numpy() for column in frame.iter_columns()])
-
-
-def ask_torch_module(module: Any, X: Any) -> Any:
-    """Return the output of a module in evaluation mode, and restore its mode."""
-    torch = sys.modules["torch"]
-    first = next(module.parameters(), torch.empty(0))
-    inputs = X if isinstance(X, torch.Tensor) else torch.from_numpy(np.array(X))
-    inputs = inputs.to(first.device, first.dtype if inputs.is_floating_point() else inputs.dtype)
-    modes = [(part, part.training) for part in module.modules()]
-    n = len(inputs)
-    is_short = inputs.ndim == 2 and 0 < n < MIN_ROWS_FOR_MODULE
-    if is_short:
-        inputs = inputs[torch.arange(MIN_ROWS_FOR_MODULE, device=inputs.device).clamp(max=n - 1)]
-    try:
-        module.eval()
-        with torch.inference_mode():
-            outputs = module(inputs)
-            return outputs[:n] if is_short and isinstance(outputs, torch.Tensor) else outputs
-    finally:
-        for part, mode in modes:
-            part.training = mode
-
-
-class _NoBeliefsError(ValueError):
-    """A session has answered, but none of its outputs are beliefs."""
-
-
-def ask_onnx_session(session: Any, X: Any) -> np.ndarray:
-    """Return the output of an onnxruntime session that has a row for each input and several columns."""
-    (entry, *_) = session.get_inputs()
-    kinds = {"tensor(float)": np.float32, "tensor(double)": np.float64}
-    returned = session.run(None, {entry.name: np.asarray(X, dtype=kinds.get(entry.type))})
-    for values in reversed(returned):
-        if isinstance(values, list) and values and isinstance(values[0], dict):  # what converters call a ZipMap
-            return np.array([[row[key] for key in values[0]] for row in values])
-        if np.ndim(values) == 2 and np.shape(values)[1] > 1:
-            return np.asarray(values)
-    raise _NoBeliefsError("None of the session's outputs has a column for each class. Pass a function that picks it.")
 
 
 # --- rows
