@@ -36,7 +36,7 @@ def tasks(tmp_path_factory):
 @pytest.mark.slow
 def test_undo_redo_and_a_link_restore_the_view(tasks):
     with opened(tasks, **WIDE) as seen:
-        page, address = seen.page, tasks.resolve().as_uri()
+        page, address = seen.page, tasks.path.resolve().as_uri()
         page.wait_for_function(READY)
         states = [page.evaluate(STATE)]
         for action in (
