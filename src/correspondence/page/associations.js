@@ -16,6 +16,7 @@ class Associations {
     this.chosen = this.hovered = -1;
     this.sorted = { by: "correlations", sign: -1 };
     this.pairs = this.listPairs();
+    this.layout = new Layout(document.querySelector(".screen"));
     this.setTheme();
     this.setHeat();
     this.setTable();
@@ -105,20 +106,26 @@ class Associations {
     return from.map((part, c) => Math.round(part + (to[c] - part) * (at - low)));
   }
   resize() {
-    const width = this.root.clientWidth;
-    if (!width) return;
+    if (!this.root.clientWidth) return;
+    const width = this.chooseSide();
     this.ratio = Math.min(window.devicePixelRatio || 1, 2);
     const font = Math.min(13, Math.max(9, 420 / this.k));
     this.font = `${font}px ${FONT}`;
     this.context.font = this.font;
     const longest = Math.max(...this.data.names.map(name => this.context.measureText(short(name, 24)).width));
     this.margin = Math.min(longest + 8, .3 * width);
-    this.cell = (Math.min(width, 900) - this.margin) / this.k;
-    if (this.cell < LEAST_NAMED) { this.margin = 0; this.cell = Math.min(width, 900) / this.k; }
+    this.cell = (width - this.margin) / this.k;
+    if (this.cell < LEAST_NAMED) { this.margin = 0; this.cell = width / this.k; }
     const side = this.margin + this.cell * this.k;
     this.canvas.style.width = this.canvas.style.height = `${side}px`;
     this.canvas.width = this.canvas.height = Math.round(side * this.ratio);
     this.redraw();
+  }
+  /* Pixels of a side of the heatmap: on a wide screen it fits the height, and leaves room for the card beside it. */
+  chooseSide() {
+    const room = document.querySelector("main").clientWidth;
+    const most = room > 960 ? Math.min(room - 470, Math.max(280, this.root.clientHeight)) : this.root.clientWidth;
+    return Math.min(most, 120 + 90 * this.k);
   }
   cellAt(event) {
     const box = this.canvas.getBoundingClientRect();

@@ -18,7 +18,7 @@ __all__ = ["render_associations_page"]
 
 MAX_COLUMNS = 500  # the file takes 3 MB, and grows with their square
 MAX_PAIRS_WITHOUT_SCRIPT = 30
-SCRIPTS = ("unpack.js", "parts.js", "associations.js")
+SCRIPTS = ("unpack.js", "parts.js", "layout.js", "associations.js")
 
 
 def render_associations_page(a: Associations, title: str | None, about: Sequence[str] | None) -> str:

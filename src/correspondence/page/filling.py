@@ -16,6 +16,7 @@ __all__ = ["fill_template", "list_paragraphs", "render_page"]
 PAGE_SCRIPTS = (
     "unpack.js",
     "parts.js",
+    "layout.js",
     "model.js",
     "groups.js",
     "plane.js",

@@ -20,6 +20,7 @@ class Page {
     this.plane.on("hover", (i, at) => this.hover(i, at));
     this.plane.on("click", i => this.choose(i));
     this.plane.on("select", points => this.select(points));
+    this.layout = new Layout(document.querySelector(".screen"));
     this.setTheme();
     this.setControls();
     this.setLegend();
@@ -555,7 +556,7 @@ class Page {
     });
     document.addEventListener("keydown", event => {
       if (event.target.closest("input[type=search], select") || event.ctrlKey || event.metaKey || event.altKey) return;
-      if (event.key === "/") { event.preventDefault(); $("search").focus(); }
+      if (event.key === "/") { event.preventDefault(); this.layout.open(true); $("search").focus(); }
       if (event.key === "?") $("keys").showModal();
     });
   }
