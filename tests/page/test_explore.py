@@ -113,7 +113,7 @@ def test_the_figures_stand_in_the_page_itself(page, ca):
 
 def test_the_title_and_what_is_said_are_text(ca, tmp_path):
     html = co.explore(ca, path=tmp_path / "a.html", title="<b>&", about=["<i>one", "two"]).html
-    assert "<h1>&lt;b&gt;&amp;</h1>" in html
+    assert '<h1 title="&lt;b&gt;&amp;">&lt;b&gt;&amp;</h1>' in html
     assert "<p>&lt;i&gt;one</p>" in html
     assert "<p>two</p>" in html
 

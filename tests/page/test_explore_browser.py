@@ -252,7 +252,8 @@ def test_a_phone_pinches_and_taps(tasks):
         )
         assert view(page)["zoom"] == pytest.approx(2 * start["zoom"], rel=0.05)
         assert page.locator("#card").is_hidden(), "a pinch is no tap"
-        page.click("#reset")
+        page.tap("#more")
+        page.tap("#reset")
         page.touchscreen.tap(*point(page, "Holidays"))
         assert page.inner_text("#point strong") == "Holidays"
     assert_quiet(seen, tasks)
@@ -562,7 +563,7 @@ def test_axis_titles_say_what_is_held_out_and_fit_a_phone(digits):
         long = page.evaluate("explorer.layer.axisTitle(1, 800)")
         short = page.evaluate("explorer.layer.axisTitle(1, 300)")
         ticks = page.evaluate("ticks(-0.31, 0.92, 5)")
-    assert long.startswith(f"Axis 2: claimed {axis['training']:.2f}, held out {axis['held_out']:.2f}, ")
+    assert long.startswith(f"Axis 2: claimed correlation {axis['training']:.2f}, held out {axis['held_out']:.2f}, ")
     assert short == f"Axis 2: {axis['held_out']:.2f} held out"
     assert [(round(tick["at"], 6), tick["text"]) for tick in ticks] == [(0, "0.0"), (0.5, "0.5")]
 
