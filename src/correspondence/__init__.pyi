@@ -61,6 +61,7 @@ from .results.asymmetric import AsymmetricPoints as AsymmetricPoints
 from .results.asymmetric import HeldOutTau as HeldOutTau
 from .results.asymmetric import TauTest as TauTest
 from .results.axis_tests import AxisTests as AxisTests
+from .results.class_similarity import ClassSimilarity as ClassSimilarity
 from .results.clusters import ClusterAgreement as ClusterAgreement
 from .results.clusters import ClusterMembers as ClusterMembers
 from .results.column_evidence import ColumnsDimension as ColumnsDimension

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.cluster.hierarchy import leaves_list, linkage
-from scipy.spatial.distance import squareform
+from scipy.cluster.hierarchy import leaves_list
 from scipy.stats import false_discovery_control
 
 from correspondence._util.arguments import check_whole
@@ -19,6 +18,7 @@ from correspondence.association.block_pairs import BlockPairs, WholePairs, make_
 from correspondence.association.column_rows import MemoryRows, read_rows
 from correspondence.association.held_out_pairs import PairScores
 from correspondence.association.source_rows import SourceRows, read_source_rows
+from correspondence.core.similarity_tree import link_similar
 from correspondence.data.copies import DUPLICATES, is_duplicates
 from correspondence.data.pairs.pairs import Pairs, is_source
 from correspondence.results.associations import Associations
@@ -26,7 +26,6 @@ from correspondence.results.associations import Associations
 __all__ = ["associations"]
 
 MISSING_POLICIES = ("indicator", "average", "drop", "error")
-MAX_COLUMNS_ORDERED_WELL = 300  # for more, the best order of the branches of a tree takes too long
 
 
 def associations(
@@ -288,7 +287,4 @@ def order_columns(correlations: np.ndarray, place: int | None) -> np.ndarray:
         return np.argsort(-own, kind="stable")
     if k < 3:
         return np.arange(k)
-    distance = 1 - np.clip(correlations, 0, 1)
-    np.fill_diagonal(distance, 0)
-    condensed = squareform((distance + distance.T) / 2, checks=False)
-    return leaves_list(linkage(condensed, "average", optimal_ordering=k <= MAX_COLUMNS_ORDERED_WELL))
+    return leaves_list(link_similar(correlations))

@@ -30,26 +30,45 @@ ROWS_ASKED_FIRST = 256  # rows that a model is asked before it is sent to worker
 def sum_over_inputs(
     beliefs: Beliefs, X: Any, sample_weight: Any = None, keep: bool = False, progress: bool | None = None
 ) -> tuple[Moments, list[np.ndarray]]:
-    """Sum the moments of the beliefs about X, and return the beliefs themselves if they are to be kept."""
+    """Sum the moments of the beliefs about X, and return the beliefs themselves if they are to be kept.
+
+    Of a group of classes, these are the moments of the distribution of inputs and classes given that the class is one
+    of the group: an input counts by the belief in the group.
+    """
     n = None if is_stream(X) else count_observations(X, "X")
     if sample_weight is not None and n is None:
         raise ValueError("sample_weight cannot be given with batches. Repeat rows instead.")
     weights = None if sample_weight is None or n is None else check_weights(sample_weight, n, "sample_weight")
     moments, kept, done = None, [], 0
     with make_progress_bar(n or 0, "beliefs", progress) as shown:
-        for P in beliefs.iterate_batches(X):
+        for whole in beliefs.iterate_whole(X):
+            P, mass = beliefs.restrict(whole)
             if moments is None:
                 is_single = P.dtype == np.float32 and P.max(axis=0).min() > MIN_BELIEF_FOR_SINGLE_PRECISION
                 moments = Moments(np.float32, centre=False) if is_single else Moments()
             weight = None if weights is None else weights[done : done + len(P)]
-            moments.update(P, np.empty((len(P), 0), P.dtype), weight)
+            _add_beliefs(moments, P, weight, mass if beliefs.group is not None else None)
             done += len(P)
             shown.update(len(P))
             if keep:
                 kept.append(P)
     if moments is None or done < 2:
         raise ValueError(f"The beliefs of at least two inputs are needed, got {done} sample(s).")
+    _check_group_mass(moments)
     return moments, kept
+
+
+def _add_beliefs(moments: Moments, P: np.ndarray, weight: np.ndarray | None, mass: np.ndarray | None) -> None:
+    """Add beliefs to moments, those in a group weighted by its mass."""
+    if mass is not None:
+        rows = np.flatnonzero(mass > 0)  # beliefs given the group are NaN for all others
+        P, weight = P[rows], mass[rows] * (1 if weight is None else weight[rows])
+    moments.update(P, np.empty((len(P), 0), P.dtype), weight)
+
+
+def _check_group_mass(moments: Moments) -> None:
+    if not moments.n > 0:
+        raise ValueError("group must have a class that is believed of some input, but all beliefs in it are 0.")
 
 
 def sum_over_pairs(beliefs: Beliefs, pairs: Pairs) -> Moments:
@@ -58,16 +77,18 @@ def sum_over_pairs(beliefs: Beliefs, pairs: Pairs) -> Moments:
     if rows is not None:  # errors come before workers start, and logits are recognised
         next(beliefs.iterate_batches(rows[0].slice(0, ROWS_ASKED_FIRST)))
     moments: Moments = pairs.sums(partial(_sum_part, beliefs), partial(sum, start=Moments()), "beliefs", numbered=False)
-    if moments.n < 2:
+    if moments.n < 2 and beliefs.group is None:
         raise ValueError(f"The beliefs of at least two inputs are needed, got {moments.n:g} sample(s).")
+    _check_group_mass(moments)
     return moments
 
 
 def _sum_part(beliefs: Beliefs, x: Any, y: Any, first: int) -> Moments:
     """Sum the moments of the beliefs about some inputs; their labels are not used."""
     moments = Moments()
-    for P in beliefs.iterate_batches(x):
-        moments.update(P, np.empty((len(P), 0)))
+    for whole in beliefs.iterate_whole(x):
+        P, mass = beliefs.restrict(whole)
+        _add_beliefs(moments, P, None, mass if beliefs.group is not None else None)
     return moments
 
 

@@ -16,6 +16,7 @@ from correspondence._util.arguments import check_whole, count_observations, is_n
 from correspondence._util.files import NetError, State
 from correspondence._util.labels import as_labels, label_from_json, label_to_json, to_object_array
 from correspondence._util.text import short_repr
+from correspondence.classifiers.class_labels import check_group, find_classes
 from correspondence.classifiers.predict_functions import (
     Logits,
     NoBeliefsError,
@@ -54,9 +55,19 @@ class Beliefs(FeatureMap):
     classes : array-like, optional
         The columns have these names instead of the model's own or 0, 1, ...; if they are the model's own in another
         order, the model's order counts.
+    group : array-like, optional
+        Only the beliefs in these classes are features, given that it is one of them: they are divided by their sum.
+
+    Attributes
+    ----------
+    width : int or None
+        The number of classes of the model; None until it is asked.
+    min_mass : float
+        Inputs with no more belief in the group than this have NaN.
     """
 
     kind = "beliefs"
+    width: int | None
 
     def __init__(
         self,
@@ -65,6 +76,7 @@ class Beliefs(FeatureMap):
         temperature: float = 1.0,
         batch_size: int = 1024,
         classes: Any = None,
+        group: Any = None,
     ) -> None:
         if not isinstance(outputs, str) or outputs not in OUTPUT_KINDS:
             raise ValueError(f"outputs must be one of {', '.join(OUTPUT_KINDS)}, got {short_repr(outputs)}.")
@@ -74,6 +86,8 @@ class Beliefs(FeatureMap):
         self.batch_size = check_whole(batch_size, "batch_size", 1)
         self._ask = find_predict_function(model)
         self._are_logits = outputs == "logits" if outputs != "auto" or not is_torch_module(model) else None
+        self.group = None if group is None else check_group(group, "group")
+        self.min_mass, self.width = 0.0, None
         self.given = _choose_class_names(classes, find_class_names(model))
 
     def name_classes(self, k: int) -> np.ndarray:
@@ -84,8 +98,42 @@ class Beliefs(FeatureMap):
             raise ValueError(f"classes has {len(self.given)} names for {k} columns of beliefs; give one per column.")
         return self.given
 
+    @property
+    def names(self) -> np.ndarray:
+        """The names of all classes of the model, which was asked or told them."""
+        k = self.width if self.given is None else len(self.given)
+        assert k is not None
+        return self.name_classes(k)
+
+    @property
+    def names_of_features(self) -> np.ndarray:
+        """The names of the classes that are features."""
+        return self.names if self.group is None else self.names[self._locate_group()]
+
+    @property
+    def may_be_nan(self) -> bool:
+        """Whether inputs may be without features: those that are certainly of no class of the group."""
+        return self.group is not None
+
+    def _locate_group(self) -> np.ndarray:
+        return find_classes(self.group, self.names, name="group")
+
+    def restrict(self, P: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return the beliefs given that it is a class of the group, NaN where that cannot be, and the belief in it."""
+        if self.group is None:
+            return P, np.ones(len(P))
+        chosen = P[:, self._locate_group()].astype(np.float64, copy=False)
+        mass = chosen.sum(axis=1)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            return np.where((mass > self.min_mass)[:, None], chosen / mass[:, None], np.nan), mass
+
     def iterate_batches(self, X: Any) -> Iterator[np.ndarray]:
-        """Yield checked beliefs about some x at a time; X may be an iterable of batches, such as a torch DataLoader."""
+        """Yield the features of some x at a time; X may be an iterable of batches, such as a torch DataLoader."""
+        for P in self.iterate_whole(X):
+            yield self.restrict(P)[0]
+
+    def iterate_whole(self, X: Any) -> Iterator[np.ndarray]:
+        """Yield checked beliefs in all classes of the model about some x at a time."""
         width = None
         for rows in self._iterate_inputs(X):
             P = check_beliefs(self._ask_probabilities(rows), count_observations(rows, "X"))
@@ -94,7 +142,7 @@ class Beliefs(FeatureMap):
                     f"The model returned {width} classes for earlier batches and {P.shape[1]} now; the number of "
                     "classes must not change."
                 )
-            width = P.shape[1]
+            self.width = width = P.shape[1]
             self.name_classes(width)
             yield P if self.temperature == 1 else apply_temperature(P, self.temperature)
 
@@ -145,7 +193,11 @@ class Beliefs(FeatureMap):
             _release_file_memory(X)
 
     def __call__(self, values: Any) -> np.ndarray:  # noqa: D102
-        batches = list(self.iterate_batches(values))
+        return self.restrict(self.ask_whole(values))[0]
+
+    def ask_whole(self, values: Any) -> np.ndarray:
+        """Return the beliefs in all classes of the model, in double precision."""
+        batches = list(self.iterate_whole(values))
         if not batches:
             raise ValueError("X is empty: beliefs need at least one input.")
         P = np.concatenate(batches)
@@ -158,9 +210,12 @@ class Beliefs(FeatureMap):
         return "Beliefs()" if self.model is None else f"Beliefs({type(self.model).__name__})"
 
     def state(self) -> State:  # noqa: D102
-        names = None if self.given is None else [label_to_json(label) for label in self.given.tolist()]
+        classes, group = (
+            None if names is None else [label_to_json(label) for label in names.tolist()]
+            for names in (self.given, self.group)
+        )
         settings = {"outputs": self.outputs, "temperature": self.temperature, "batch_size": self.batch_size}
-        return State({"has_model": self.model is not None, "classes": names, **settings}, {})
+        return State({"has_model": self.model is not None, "classes": classes, "group": group, **settings}, {})
 
     @classmethod
     def from_state(  # noqa: D102
@@ -168,11 +223,13 @@ class Beliefs(FeatureMap):
     ) -> Beliefs:
         if description["has_model"] and net is None:
             raise NetError("The classifier is not in the file. Pass it again: load(path, x_net=model).")
-        names = description["classes"]
-        classes = None if names is None else to_object_array([label_from_json(name) for name in names])
+        classes, group = (
+            None if names is None else to_object_array([label_from_json(name) for name in names])
+            for names in (description["classes"], description.get("group"))  # files of earlier versions have no group
+        )
         settings = {name: description[name] for name in ("outputs", "temperature", "batch_size")}
         try:
-            return cls(net, classes=classes, **settings)
+            return cls(net, classes=classes, group=group, **settings)
         except (TypeError, ValueError) as error:
             if net is None:
                 raise

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 import numpy as np
 
 __all__ = [
+    "choose_confused_group",
     "find_close_calls",
     "find_smallest_margins",
     "make_boundary_beliefs",
@@ -73,6 +74,36 @@ def measure_overlap(second: np.ndarray) -> np.ndarray:
     return np.minimum(second / norm / norm[:, None], 1)
 
 
+def choose_confused_group(overlap: np.ndarray, n: int) -> np.ndarray:
+    """Choose n classes that are confused among themselves: of groups that grow from each class, the best one.
+
+    Parameters
+    ----------
+    overlap : ndarray of shape (k, k)
+        The overlap of any two classes.
+    n : int
+        Choose this many classes, at least two.
+
+    Examples
+    --------
+    >>> choose_confused_group(np.array([[1, 0.1, 0.4], [0.1, 1, 0.2], [0.4, 0.2, 1]]), 2)
+    array([0, 2])
+    """
+    between = overlap - np.diag(np.diag(overlap))
+    best, total = list[int](), -1.0
+    for first in range(len(between)):
+        group, sums, own = [first], between[first].copy(), 0.0
+        while len(group) < n:
+            sums[group] = -np.inf
+            added = int(np.argmax(sums))
+            own += sums[added]
+            group.append(added)
+            sums = sums + between[added]
+        if own > total:
+            best, total = group, own
+    return np.sort(best)
+
+
 def find_close_calls(
     batches: Iterable[np.ndarray], n: int, pair: tuple[int, int] | None
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
@@ -109,5 +140,6 @@ def find_smallest_margins(P: np.ndarray, n: int, pair: tuple[int, int] | None = 
     top = np.column_stack([likeliest, others.argmax(axis=1)])
     margin = P[every, top[:, 0]] - P[every, top[:, 1]]
     wanted = every if pair is None else np.flatnonzero((np.sort(top, axis=1) == sorted(pair)).all(axis=1))
+    wanted = wanted[np.isfinite(margin[wanted])]  # beliefs are NaN where no class of a group is believed
     order = wanted[np.argsort(margin[wanted], kind="stable")][:n]
     return order, top[order], margin[order]

@@ -135,12 +135,26 @@ def _measure_claims(P: np.ndarray, codes: np.ndarray, classes: np.ndarray) -> Cl
 
 
 def evaluate_on_labels(d: Decomposition, P: np.ndarray, codes: np.ndarray, sample_weight: Any = None) -> HeldOut:
-    """Evaluate the functions on labels; a class that is never predicted counts as the mean of the others."""
+    """Evaluate the functions on labels, or on those in a group: other inputs have codes of -1.
+
+    A class that is never predicted counts as the mean of the others, and so does an input with no belief in the group.
+    """
     assert isinstance(d.f, LinearFunctions)
     assert isinstance(d.g, LabelFunctions)
-    G = np.nan_to_num(d.g.values)[codes]
     weights = None if sample_weight is None else check_weights(sample_weight, len(P), "sample_weight")
-    return score_pairs(d.f.of_features(P.astype(np.float64, copy=False)), G, d.correlations, weights)
+    if (codes < 0).any():
+        rows = check_group_rows(codes)
+        P, codes, weights = P[rows], codes[rows], None if weights is None else weights[rows]
+    F = d.f.of_features(np.where(np.isnan(P), d.f.mean, P).astype(np.float64, copy=False))
+    return score_pairs(F, np.nan_to_num(d.g.values)[codes], d.correlations, weights)
+
+
+def check_group_rows(codes: np.ndarray) -> np.ndarray:
+    """Return which inputs have labels in the group."""
+    rows = np.flatnonzero(codes >= 0)
+    if not len(rows):
+        raise ValueError("Y must have labels in the group, but all are of other classes.")
+    return rows
 
 
 def find_best_temperature(P: np.ndarray, codes: np.ndarray) -> float:

@@ -13,7 +13,24 @@ from correspondence._util.arguments import to_floats
 from correspondence._util.labels import as_labels
 from correspondence._util.text import list_names, short_repr
 
-__all__ = ["find_class", "find_class_pair", "find_classes", "is_column", "look_up_values", "parse_shares"]
+__all__ = [
+    "check_group",
+    "find_class",
+    "find_class_pair",
+    "find_classes",
+    "find_group_classes",
+    "is_column",
+    "look_up_values",
+    "parse_shares",
+]
+
+
+def check_group(group: Any, name: str) -> np.ndarray:
+    """Return the names of the classes of a group, of which there must be at least two different ones."""
+    labels = as_labels(list(group) if isinstance(group, set | frozenset | tuple) else group, name)
+    if len(labels) < 2 or len(set(labels.tolist())) < len(labels):
+        raise ValueError(f"{name} must be at least two different classes, got {list_names(labels, show=short_repr)}.")
+    return labels
 
 
 def find_class(classes: np.ndarray | Mapping[Any, int], label: Any, name: str) -> int:
@@ -33,6 +50,13 @@ def find_classes(Y: Any, classes: np.ndarray, n: int | None = None, name: str = 
         raise ValueError(f"X and {name} must have the same length, got {n} and {len(labels)}.")
     position = _number_classes(classes)
     return np.array([find_class(position, label, name) for label in labels], dtype=np.intp)
+
+
+def find_group_classes(Y: Any, names: np.ndarray, classes: np.ndarray, n: int) -> np.ndarray:
+    """Return the position of each label among the classes of a group; -1 for the other classes of the model."""
+    position = np.full(len(names), -1)
+    position[find_classes(classes, names)] = np.arange(len(classes))
+    return position[find_classes(Y, names, n)]
 
 
 def find_class_pair(pair: Any, classes: np.ndarray, prior: np.ndarray, name: str | None = None) -> tuple[int, int]:

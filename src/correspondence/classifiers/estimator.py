@@ -21,26 +21,25 @@ from correspondence._util.arguments import check_seed, check_whole, to_floats
 from correspondence._util.labels import to_object_array
 from correspondence.classifiers.belief_moments import decompose_beliefs, sum_over_inputs, sum_over_pairs
 from correspondence.classifiers.beliefs import Beliefs, check_beliefs
-from correspondence.classifiers.boundaries import (
-    find_close_calls,
-    make_boundary_beliefs,
-    measure_overlap,
-    measure_shares_of_others,
+from correspondence.classifiers.calibration import (
+    Calibration,
+    calibrate_beliefs,
+    check_group_rows,
+    evaluate_on_labels,
 )
-from correspondence.classifiers.calibration import Calibration, calibrate_beliefs, evaluate_on_labels
-from correspondence.classifiers.class_labels import find_class_pair, find_classes, look_up_values, parse_shares
+from correspondence.classifiers.class_labels import find_group_classes, look_up_values
+from correspondence.classifiers.confusion import MIN_MEMBER_BELIEF, ConfusionAnalysis
 from correspondence.classifiers.summary import format_summary
 from correspondence.core.estimator import Estimator
 from correspondence.core.functions import MAX_FUNCTION_VALUE, LabelFunctions, LinearFunctions
 from correspondence.core.scoring import score_parts
 from correspondence.data.pairs.pairs import Pairs, check_source
 from correspondence.results.evidence import HeldOut
-from correspondence.results.matches import Confusing
 
 __all__ = ["ClassifierCA"]
 
 
-class ClassifierCA(Estimator):
+class ClassifierCA(ConfusionAnalysis, Estimator):
     """Correspondence analysis of a classifier: which classes it separates, which it confuses, and where.
 
     X is the input and Y the class that the classifier means: given an input x it is y with the probability P(y | x)
@@ -63,6 +62,9 @@ class ClassifierCA(Estimator):
         Divide the logarithms of the beliefs by this number; above 1 they become more cautious. See `calibration`.
     batch_size : int
         Ask the model about this many inputs at a time.
+    group : array-like, optional
+        Analyse only these classes, at least two: the beliefs given that it is one of them. An input counts by its
+        belief in the group. See `focus`.
     progress : bool, optional
         Whether to show a progress bar; by default in a terminal, after two seconds.
 
@@ -106,6 +108,7 @@ class ClassifierCA(Estimator):
         outputs: str = "auto",
         temperature: float = 1.0,
         batch_size: int = 1024,
+        group: Any = None,
         progress: bool | None = None,
     ) -> None:
         self.model = model
@@ -114,6 +117,7 @@ class ClassifierCA(Estimator):
         self.outputs = outputs
         self.temperature = temperature
         self.batch_size = batch_size
+        self.group = group
         self.progress = progress
 
     @classmethod
@@ -165,18 +169,20 @@ class ClassifierCA(Estimator):
         """
         if self.n_components is not None:
             check_whole(self.n_components, "n_components", 1)
-        beliefs = Beliefs(self.model, self.outputs, self.temperature, self.batch_size, self.classes)
+        beliefs = Beliefs(self.model, self.outputs, self.temperature, self.batch_size, self.classes, self.group)
         if isinstance(X, Pairs):
             check_source(X, Y, sample_weight)
             moments, kept = sum_over_pairs(beliefs, X), list[np.ndarray]()
         else:
             moments, kept = sum_over_inputs(beliefs, X, sample_weight, Y is not None, self.progress)
-        classes = beliefs.given = beliefs.name_classes(len(moments.mean_f))
+        beliefs.given = beliefs.names
+        classes = beliefs.names_of_features
         decomposition, second = decompose_beliefs(moments, classes, beliefs, self.n_components)
         evaluation = None
         if Y is not None:
             P = np.concatenate(kept)
-            evaluation = evaluate_on_labels(decomposition, P, find_classes(Y, classes, len(P)), sample_weight)
+            codes = find_group_classes(Y, beliefs.names, classes, len(P))
+            evaluation = evaluate_on_labels(decomposition, P, codes, sample_weight)
         self.classes_, self.prior_ = classes, moments.mean_f / moments.mean_f.sum()
         self.decomposition_, self._second, self.held_out_ = decomposition, second, evaluation
         self._remember_columns(X)
@@ -221,32 +227,47 @@ class ClassifierCA(Estimator):
         if Y is None:
             raise ValueError("Y is missing. Pass the true labels of X.")
         P = self.beliefs(X)
-        return evaluate_on_labels(self.decomposition_, P, find_classes(Y, self.classes_, len(P)), sample_weight)
+        return evaluate_on_labels(self.decomposition_, P, self._encode_labels(Y, len(P)), sample_weight)
+
+    def _encode_labels(self, Y: Any, n: int) -> np.ndarray:
+        """Return the positions of labels among the classes, -1 for those outside of the group."""
+        return find_group_classes(Y, self._get_beliefs().names, self.classes_, n)
 
     # --- beliefs, and where they lie in the factoring space
 
-    def beliefs(self, X: Any) -> np.ndarray:
+    def beliefs(self, X: Any, *, whole: bool = False) -> np.ndarray:
         """Ask the model for its beliefs, with the temperature of this analysis.
 
         Parameters
         ----------
         X : array-like, tensor or frame
             Ask about these inputs.
+        whole : bool
+            Of an analysis of a group of classes, return the beliefs in all classes of the model, as `on_beliefs` takes
+            them, and not those given that it is a class of the group.
 
         Returns
         -------
         ndarray of shape (n, k)
-            The beliefs in the order of ``classes_``; each row sums to 1.
+            The beliefs in the order of ``classes_``; each row sums to 1. Given a group, rows without any belief in it
+            are NaN.
         """
-        return self._get_f_functions().features(X)  # type: ignore[misc]
+        beliefs = self._get_beliefs()
+        return beliefs.ask_whole(X) if whole else beliefs(X)
 
-    def on_beliefs(self) -> ClassifierCA:
+    def on_beliefs(self, *, members_only: bool = False) -> ClassifierCA:
         """Return the same analysis, which takes beliefs instead of inputs, so that a slow model is asked only once.
+
+        Parameters
+        ----------
+        members_only : bool
+            Of an analysis of a group, give NaN to inputs that the model rather believes to be of other classes (see
+            `find_members`), as pictures do.
 
         Returns
         -------
         ClassifierCA
-            An analysis that takes what `beliefs` returns for X.
+            An analysis that takes what ``beliefs(X, whole=True)`` returns for X.
 
         Examples
         --------
@@ -258,12 +279,14 @@ class ClassifierCA(Estimator):
         True
         """
         check_is_fitted(self)
-        copy = ClassifierCA(n_components=self.n_components, classes=self.classes_, progress=self.progress)
+        names = self._get_beliefs().names
+        copy = ClassifierCA(n_components=self.n_components, classes=names, group=self.group, progress=self.progress)
         for name in ("classes_", "prior_", "held_out_", "_second"):
             setattr(copy, name, getattr(self, name))
-        copy.n_features_in_ = len(self.classes_)
-        f = replace(self._get_f_functions(), features=Beliefs(classes=self.classes_))
-        copy.decomposition_ = replace(self.decomposition_, f=f)
+        beliefs = Beliefs(classes=names, group=self.group)
+        copy.n_features_in_ = beliefs.width = len(names)
+        beliefs.min_mass = MIN_MEMBER_BELIEF if members_only else 0.0
+        copy.decomposition_ = replace(self.decomposition_, f=replace(self._get_f_functions(), features=beliefs))
         return copy
 
     def predict(self, X: Any) -> np.ndarray:
@@ -277,10 +300,15 @@ class ClassifierCA(Estimator):
         Returns
         -------
         ndarray of shape (n,)
-            The elements of ``classes_``.
+            The elements of ``classes_``; None for an input without any belief in the group that is analysed.
         """
         check_is_fitted(self)
-        return self.classes_[self.beliefs(X).argmax(axis=1)]
+        P = self.beliefs(X)
+        labels, is_unknown = self.classes_[P.argmax(axis=1)], np.isnan(P[:, 0])
+        if is_unknown.any():
+            labels = to_object_array(labels.tolist())
+            labels[is_unknown] = None
+        return labels
 
     def locate(self, P: Any) -> np.ndarray:
         """Find f of inputs with these beliefs: F = P (diag(sqrt(lambda)) G^T diag(p_Y))^{-1}.
@@ -324,76 +352,6 @@ class ClassifierCA(Estimator):
         G = np.nan_to_num(self._get_g_functions().values)
         return self.prior_ * (1 + (F * self.correlations_) @ G.T)
 
-    @property
-    def overlap_(self) -> np.ndarray:
-        """The cosine between the beliefs in any two classes: how much they are confused."""
-        check_is_fitted(self)
-        return measure_overlap(self._second)
-
-    # --- boundaries
-
-    def boundary(self, a: Any, b: Any, n: int = 100, others: Any = None) -> np.ndarray:
-        """Find points of the factoring space where the model cannot decide between two classes.
-
-        There a and b are equally likely and no class is more likely (if the beliefs have all k - 1 components; with
-        fewer, because of few inputs or `n_components`, the points are projections). They lie on a straight line, and go
-        in equal steps of the beliefs from where only a and b are possible to where a third class is as likely.
-
-        With three classes that is the whole boundary. With more there are many ways from one end to the other, because
-        the remaining probability can be split among the other classes in any proportion; by default, in the
-        proportion the model itself uses when it predicts a or b.
-
-        Parameters
-        ----------
-        a, b : label
-            The boundary lies between these two different classes.
-        n : int
-            Find n points.
-        others : label, mapping or array-like of shape (k,), optional
-            The class that gets the remaining probability, or a share for each class.
-
-        Returns
-        -------
-        ndarray of shape (n, d)
-            The points; multiply by ``correlations_`` for principal coordinates. `locate` takes beliefs of your own.
-        """
-        check_is_fitted(self)
-        check_whole(n, "n", 1)
-        i, j = find_class_pair((a, b), self.classes_, self.prior_)
-        shares = measure_shares_of_others(self._second, i, j) if others is None else parse_shares(others, self.classes_)
-        shares = np.where(self.prior_ > 0, shares, 0)
-        if not np.delete(shares, [i, j]).any():
-            if others is not None:
-                raise ValueError("others must give a share to a class other than a and b that is predicted.")
-            shares = self.prior_  # neither is ever confused with another class
-        return self._get_f_functions().of_features(make_boundary_beliefs(len(self.classes_), i, j, n, shares))
-
-    def confusing(self, X: Any, n: int = 10, between: tuple[Any, Any] | None = None) -> Confusing:
-        """Find the most ambiguous inputs: those whose two likeliest classes are almost equally likely.
-
-        Parameters
-        ----------
-        X : array-like, frame, or iterable of batches
-            Choose among these inputs, of any kind that `fit` takes.
-        n : int
-            Find at most n inputs.
-        between : (label, label), optional
-            Find only inputs whose two likeliest classes are these.
-
-        Returns
-        -------
-        Confusing
-            The ``.index``, ``.pairs``, ``.margin``, ``.position`` and ``.beliefs``, the closest call first.
-        """
-        functions = self._get_f_functions()
-        check_whole(n, "n", 1)
-        classes, prior = self.classes_, self.prior_
-        pair = None if between is None else find_class_pair(between, classes, prior, "between")
-        batches = functions.features.iterate_batches(X)  # type: ignore[union-attr]
-        index, top, margin, P = find_close_calls(batches, n, pair)
-        pairs = to_object_array(classes.tolist())[top]
-        return Confusing(index, pairs, margin, functions.of_features(P), P, classes)
-
     def calibration(self, X: Any, Y: Any, *, cv: int = 2, random_state: int = 0) -> Calibration:
         """Compare what the model claims with what its beliefs are worth on labels, and find the temperature that helps.
 
@@ -416,7 +374,10 @@ class ClassifierCA(Estimator):
             and the calibration error. Use the temperature in ``ClassifierCA(model, temperature=...)``.
         """
         P = self.beliefs(X)
-        codes = find_classes(Y, self.classes_, len(P))
+        codes = self._encode_labels(Y, len(P))
+        if self.group is not None:
+            rows = check_group_rows(np.where(np.isnan(P[:, 0]), -1, codes))
+            P, codes = P[rows], codes[rows]
         check_whole(cv, "cv", 2, len(P))
         return calibrate_beliefs(P, codes, self.classes_, self.temperature, cv, check_seed(random_state))
 
@@ -430,6 +391,11 @@ class ClassifierCA(Estimator):
         """
         check_is_fitted(self)
         return format_summary(self)
+
+    def _get_beliefs(self) -> Beliefs:
+        beliefs = self._get_f_functions().features
+        assert isinstance(beliefs, Beliefs)
+        return beliefs
 
     def _get_f_functions(self) -> LinearFunctions:
         check_is_fitted(self)

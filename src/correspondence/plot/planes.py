@@ -299,7 +299,7 @@ def draw_pairs_plane(
     named = [*clouds, *(side.tips for side in described)]
     placing = write_labels(ax, named, written, max_labels, pictures, lines)
     notes = [note for own in told for note in own.notes] + note_large_ellipses(large) + draw_orders(ax, d_or_est, sides)
-    write_caption(ax, described, notes)
+    write_caption(ax, described, [*notes, *seen.notes])
     tell_unnamed(placing, ax, sum(len(marks.xy) for marks in means))
     return ax
 

@@ -45,6 +45,8 @@ class Scene:
     """What a legend calls the two variables."""
     colours: dict[Any, str]
     """The colour of each class."""
+    notes: tuple[str, ...] = ()
+    """What a caption says of the inputs."""
 
 
 def make_scene(est: Any, X: Any, classes: Any, confusing: Any, thumbnails: Any) -> Scene:
@@ -59,16 +61,24 @@ def make_scene(est: Any, X: Any, classes: Any, confusing: Any, thumbnails: Any) 
         raise TypeError("This ClassifierCA is not fitted: call fit first.")
     is_found = confusing is None or isinstance(confusing, Confusing)
     inputs = confusing if X is None and not is_found else X
-    of_beliefs = est.on_beliefs()
-    P = None if inputs is None else est.beliefs(inputs)
+    of_beliefs = est.on_beliefs(members_only=True)
+    P = None if inputs is None else est.beliefs(inputs, whole=True)
     found = confusing
     if not is_found:
-        found = of_beliefs.confusing(P if inputs is confusing else est.beliefs(confusing), MAX_CONFUSING)
+        asked = P if inputs is confusing else est.beliefs(confusing, whole=True)
+        found = of_beliefs.confusing(asked, MAX_CONFUSING)
     images = choose_pictures(thumbnails, confusing, found)
     if P is not None and classes is None:
         classes = of_beliefs.predict(P)
     colours = choose_scene_colours(est.classes_, classes)
-    return Scene(of_beliefs, P, classes, found, images, ("inputs", "classes"), colours)
+    notes = () if P is None else tuple(_note_outsiders(of_beliefs, P))
+    return Scene(of_beliefs, P, classes, found, images, ("inputs", "classes"), colours, notes)
+
+
+def _note_outsiders(est: Any, P: np.ndarray) -> list[str]:
+    """Say how many inputs are not drawn because the model believes them to be of classes outside of a group."""
+    n = int((~est.find_members(P)).sum())
+    return [f"not drawn: {n:,} of {len(P):,} inputs, which the model takes for other classes"] if n else []
 
 
 def choose_boundary_pairs(est: Any, boundaries: Any) -> list[tuple[Any, Any]]:
@@ -119,7 +129,8 @@ def find_classes(x: ScenePoints, y: ScenePoints, seen: Scene, Y: Any) -> PointCl
         return None
     values = check_classes(classes, x)
     distinct = set(values.tolist())
-    is_known = distinct <= set(getattr(seen.est, "classes_", np.empty(0)).tolist())  # of a classifier
+    known = set(getattr(seen.est, "classes_", np.empty(0)).tolist())  # of a classifier; None is outside of its group
+    is_known = distinct - {None} <= known
     ranges = None if is_known else code_ranges(values)
     if ranges is None and len(distinct) > MAX_CLASSES:
         if seen.classes is None:

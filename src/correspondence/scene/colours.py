@@ -110,7 +110,7 @@ def choose_scene_colours(known: np.ndarray, classes: Any) -> dict[Any, str]:
     values = np.asarray(classes, dtype=object)
     if classes is None or values.ndim != 1:
         return {}
-    is_known = set(values.tolist()) <= set(known.tolist())
+    is_known = len(known) > 0 and set(values.tolist()) - {None} <= set(known.tolist())
     return choose_class_colours(known if is_known else values, nominal=is_known)
 
 
