@@ -214,6 +214,7 @@ def test_quick_runs(tmp_path):
     assert line["n"] == 2
 
 
+@pytest.mark.slow
 def test_records_of_other_code_are_measured_again(tmp_path):
     record = {"promise": NAME, "design": "a design", "method": "a method", "seed": 0, "figures": {"found": 0.0}}
     record |= {"seconds": 1.0, "load": 0.0, "code": "another"}

@@ -87,6 +87,7 @@ def test_lines_end_in_lf_and_cells_keep_their_own_ends():
     assert text == '"a\r\nb","c\rd"\ne,"f\ng"\n'
 
 
+@pytest.mark.slow
 @given(st.lists(st.lists(st.text(st.characters(exclude_categories=["Cs"])), min_size=2, max_size=4), min_size=1))
 def test_nothing_is_lost_and_nothing_runs(rows):
     found = read(csv_text(rows))

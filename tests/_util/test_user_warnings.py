@@ -30,12 +30,14 @@ def find_warnings():
                 yield path.name, call
 
 
+@pytest.mark.slow
 def test_every_warning_of_the_package_has_a_kind():
     found = {(name, ast.unparse(call.args[1]) if len(call.args) > 1 else None) for name, call in find_warnings()}
     assert len(found) > 10
     assert {kind for _, kind in found} <= set(user_warnings.__all__), found
 
 
+@pytest.mark.slow
 def test_no_warning_counts_frames_by_hand():
     for name, call in find_warnings():
         levels = [ast.unparse(keyword.value) for keyword in call.keywords if keyword.arg == "stacklevel"]

@@ -155,6 +155,7 @@ def test_an_id_is_used_if_asked_for(save):
     assert data_of(save(frame), x=["id"], y=["b"]).x.columns == ("id",)
 
 
+@pytest.mark.slow
 def test_texts_stand_alone(save):
     texts = [f"{word} number {i} is here" for i, word in enumerate(["one", "two", "three", "four"] * 5)]
     frame = pl.DataFrame({"text": texts, "kind": ["a", "b", "c", "d"] * 5, "size": np.arange(20.0)})

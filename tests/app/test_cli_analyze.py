@@ -199,6 +199,7 @@ def test_copies_are_told_everywhere(run, tmp_path, rng):
     assert "rows are copies" not in (tmp_path / "out" / "summary.json").read_text()
 
 
+@pytest.mark.slow
 def test_rare_labels_are_merged_and_embedded(run, tmp_path, rng):
     kind = rng.integers(3, size=200)
     x = [f"x{k}" if i % 4 else f"once {i}" for i, k in enumerate(kind)]

@@ -122,6 +122,7 @@ def test_rows_that_were_counted_are_those_of_the_file_that_repeats_them(counted)
     assert "cluster 2" in read_page(counted / "a" / "report.html")
 
 
+@pytest.mark.slow
 def test_so_many_counted_rows_that_each_line_counts_once(counted, monkeypatch):
     monkeypatch.setattr("correspondence.app.analyze.clusters.MAX_ROWS_TO_EXPAND", 10)
     done, output = run(counted / "counted.csv", "--weights", "times", "--clusters", 2, "-o", counted / "a")

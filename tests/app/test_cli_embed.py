@@ -74,6 +74,7 @@ def same_places(found, folder):
 WINE = ("--x", "acidity,sugar,colour", "--y", "grade", "--labels", "grade")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", ["cca", "ace", "kernel"])
 def test_the_training_file(file, frame, analysed, tmp_path, method):
     done, found = analysed(file, *WINE, "--id", "name", "--components", 2, method=method)
@@ -149,6 +150,7 @@ def test_counted_pairs(analysed, tmp_path):
     np.testing.assert_allclose(found["density_ratio"], ratio)
 
 
+@pytest.mark.slow
 def test_table(analysed, tmp_path):
     co.datasets.load_housetasks().to_frame("polars").write_csv(tmp_path / "t.csv")
     _, found = analysed(tmp_path / "t.csv", "--table", method=None)
@@ -194,6 +196,7 @@ def test_texts(analysed, tmp_path):
     same_places(found, tmp_path / "out")
 
 
+@pytest.mark.slow
 def test_images(analysed, run, tmp_path):
     folder = tmp_path / "photos"
     folder.mkdir()

@@ -45,6 +45,7 @@ def test_years_name_the_rows_of_a_table(write, run, tmp_path):
     assert "Table of 5 x 2 cells" in run(write(YEARS), "--table", "--x", "red,green").output
 
 
+@pytest.mark.slow
 def test_counts_first_are_counts_unless_they_are_named(write, run):
     text = "a,b,c\n30,10,5\n10,30,7\n4,9,22\n"
     result = run(write(text), "--table")
@@ -135,6 +136,7 @@ def test_coordinates_are_written_as_csv_too(write, run, tmp_path):
     assert (tmp_path / "out" / "x.csv").read_text().splitlines()[1].startswith("'=u,")
 
 
+@pytest.mark.slow
 def test_the_format_of_coordinates(write, run, tmp_path, monkeypatch):
     pytest.importorskip("xlsxwriter")
     pytest.importorskip("fastexcel")

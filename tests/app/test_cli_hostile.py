@@ -290,6 +290,7 @@ def test_groups_reach_the_test_and_belong_to_their_rows(holes, images, kind, run
     assert seen["groups"] == kept
 
 
+@pytest.mark.slow
 def test_the_seed_reaches_the_test_of_a_table(run, tmp_path):
     (tmp_path / "table.csv").write_text("row,a,b,c\nu,30,10,9\nv,10,30,8\nw,7,9,20\n")
     found = []
@@ -314,6 +315,7 @@ def test_beliefs_with_ids(run, tmp_path):
         assert pl.read_parquet("out/x.parquet")[:, 0].to_list() == ids
 
 
+@pytest.mark.slow
 def test_rows_of_the_same_image_are_held_out_together(run, tmp_path):
     """Otherwise labels that have nothing to do with the images are found again by heart."""
     rng = np.random.default_rng(1)

@@ -40,6 +40,7 @@ def run(*arguments):
     return CliRunner().invoke(main, ["analyze", *map(str, arguments)])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("file", "options"),
     [
@@ -75,6 +76,7 @@ def test_numbers_have_their_own_order_and_meet_other_numbers(folder):
     assert (steps >= 0).all() or (steps <= 0).all()
 
 
+@pytest.mark.slow
 def test_all_columns(folder):
     done = run(
         folder / "pairs.csv", "--ordered", "grade", "--ordered", ANSWER, "--labels", "grade", "-o", folder / "out"

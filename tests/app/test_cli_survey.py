@@ -34,6 +34,7 @@ def run(*arguments):
     return CliRunner().invoke(main, [str(argument) for argument in ("analyze", *arguments)])
 
 
+@pytest.mark.slow
 def test_all_columns_together(survey, tmp_path):
     done = run(survey, "-o", tmp_path / "out")
     assert done.exit_code == 0, done.output
@@ -99,6 +100,7 @@ def test_another_analysis_replaces_its_files(survey, tmp_path):
     assert (tmp_path / "out" / "pics.csv").exists()
 
 
+@pytest.mark.slow
 def test_answers_are_named_in_one_form(survey, tmp_path):
     done = run(survey, "-o", tmp_path / "out")
     told = [line for line in done.output.splitlines() if line.startswith("Axis 1 ")]
@@ -106,6 +108,7 @@ def test_answers_are_named_in_one_form(survey, tmp_path):
     assert ":" not in told[0]
 
 
+@pytest.mark.slow
 def test_large_tables_are_permuted_less(survey, tmp_path, monkeypatch):
     monkeypatch.setattr("correspondence.app.analyze.survey.MAX_CELLS_FOR_ALL_DRAWS", 100)
     assert run(survey, "-o", tmp_path / "out").exit_code == 0
@@ -154,6 +157,7 @@ def test_counted_rows(survey, tmp_path):
     assert axes[0]["pvalue"] < 0.05
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("options", "words"), [(("--components", 99), "--components 99"), (("--weights", "age"), "--weights")]
 )
@@ -164,6 +168,7 @@ def test_wrong_options(survey, tmp_path, options, words):
     assert not (tmp_path / "out").exists()
 
 
+@pytest.mark.slow
 def test_embed_says_what_to_do(survey, tmp_path):
     assert run(survey, "-o", tmp_path / "out").exit_code == 0
     done = CliRunner().invoke(main, ["embed", str(tmp_path / "out"), str(survey), "-o", str(tmp_path / "e.csv")])

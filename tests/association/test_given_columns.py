@@ -35,6 +35,7 @@ def find_pairs(a):
     return {(a.columns[i], a.columns[j]) for i, j in zip(*np.nonzero(np.triu(a.found, 1)), strict=True)}
 
 
+@pytest.mark.slow
 def test_an_association_by_a_common_cause_vanishes_and_others_stay():
     frame = make_people(seed=1)
     assert ("grey", "income") in find_pairs(co.associations(frame))
@@ -47,6 +48,7 @@ def test_an_association_by_a_common_cause_vanishes_and_others_stay():
     assert a.correlations[2, 3] == pytest.approx(1.5 / np.hypot(1.5, 1), abs=0.05)
 
 
+@pytest.mark.slow
 def test_what_is_given_is_said_everywhere():
     a = co.associations(make_people(), given=["age", "sex"])
     assert a.condition == "given age, sex"
@@ -91,6 +93,7 @@ def test_noise_that_is_given_changes_little():
     np.testing.assert_allclose(a.predicted, plain.predicted, atol=0.03)
 
 
+@pytest.mark.slow
 def test_columns_that_follow_from_what_is_given_are_named_and_not_tested():
     frame = make_people()
     frame["decade"] = frame["age"] // 10
@@ -139,6 +142,7 @@ def test_missing_values():
         co.associations(frame.assign(sex=None), given=["sex", "age"])
 
 
+@pytest.mark.slow
 def test_columns_that_are_missing_together_do_not_go_together():
     pvalues = []
     for seed in range(25):
@@ -233,6 +237,7 @@ def measure_level(kind, n, data_sets):
     return np.mean(np.array(pvalues) <= 0.05)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", CAUSES)
 def test_columns_with_a_common_cause_are_independent_given_it(kind):
     assert measure_level(kind, 200, 8) < 0.16  # of 80 p-values

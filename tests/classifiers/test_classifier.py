@@ -175,6 +175,7 @@ def test_tied_classes_decide_the_sign_by_name(names):
         assert g[2, 1] > 0
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::correspondence.FewerComponents")
 @EXAMPLES
 @given(draw_beliefs(), st.sampled_from([1, 7, 60]))

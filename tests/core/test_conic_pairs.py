@@ -58,6 +58,7 @@ def test_no_cones_give_the_first_singular_pair():
     assert value == pytest.approx(np.linalg.norm(K, 2))
 
 
+@pytest.mark.slow
 def test_signs_of_several_columns_are_found():
     """Six columns, each with its own cone: the best of all 64 choices of signs."""
     rng = np.random.default_rng(1)

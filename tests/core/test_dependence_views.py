@@ -307,6 +307,7 @@ def test_the_additive_view_does_not_depend_on_the_units_of_numbers(rng):
         np.testing.assert_allclose(ours, theirs, atol=1e-9)
 
 
+@pytest.mark.slow
 def test_a_wavy_second_component_is_found():
     """Smooth scales do not see it, so that fine ones must be asked as well."""
     found = []
@@ -354,6 +355,7 @@ def test_blocks_of_pairs_vary_as_much_as_pairs(rng):
     np.testing.assert_allclose(by_blocks, by_pairs, rtol=0.25)
 
 
+@pytest.mark.slow
 def test_later_components_are_tested_on_all_of_many_pairs():
     """Though the first is tested on few of them, because exchanges of so many features cost much."""
     rng = np.random.default_rng(0)
@@ -372,6 +374,7 @@ def test_labels_that_occur_once_are_not_tested(rng):
     assert view_whitened(one_hot, y, by_variance=True) is None
 
 
+@pytest.mark.slow
 def test_a_label_for_each_row_says_nothing(rng):
     y = rng.normal(size=300)
     labels = [f"k{value:+.12f}" for value in y]

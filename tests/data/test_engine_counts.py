@@ -90,6 +90,7 @@ def test_spark_counts_the_same(spark, frame, folder):
     np.testing.assert_allclose(ca.rows_.principal, expected.rows_.principal, atol=1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", LOCAL)
 def test_ca_of_pairs_that_are_not_in_memory(kind, frame, folder):
     pairs = co.Pairs(on_engine(kind, frame, folder), x="x", y="y")

@@ -160,6 +160,7 @@ def test_whole_numbers_however_they_are_grouped(values):
     assert found.numbers.to_list() == values
 
 
+@pytest.mark.slow
 @given(st.lists(st.floats(-1e6, 1e6).map(lambda value: round(value, 2)), min_size=1, max_size=20))
 def test_decimals_in_either_locale(values):
     english = [f"{value:,.2f}" for value in values]

@@ -126,6 +126,7 @@ def test_an_offset_for_the_whole_column_of_a_parquet_file(tmp_path, offset):
     np.testing.assert_array_equal(read_column(next(iter(pairs_of(str(tmp_path / "d.parquet"))))[0]), WANTED)
 
 
+@pytest.mark.slow
 def test_the_same_numbers_from_all(rng, tmp_path):
     """Whether y happens in the morning shows only in local time."""
     hours = pd.date_range("2021-02-01", periods=400, freq="7h", tz=ZONE)

@@ -175,6 +175,7 @@ def test_mixed_columns_and_gaps(rng):
         assert found.numbers["held_out_pvalue"].min() < 1e-6
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("make", [lambda: co.CCA(2), lambda: co.ACE(2), lambda: co.KernelCCA(2, random_state=0)])
 def test_two_variables_are_tested_with_the_function_of_the_other(make):
     wine = load_wine(as_frame=True)

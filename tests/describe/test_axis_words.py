@@ -721,6 +721,7 @@ def test_random_frames(rows, seed):
     assert_sound(find_axis_words(by(lambda _: F[0], lambda _: F[1]), X, n_words=3), 3)
 
 
+@pytest.mark.slow
 @settings(max_examples=50, deadline=None)
 @given(st.lists(st.text(max_size=30), min_size=2, max_size=40), st.integers(0, 2**32 - 1))
 def test_random_texts(values, seed):

@@ -172,6 +172,7 @@ def test_labels_of_clusters_are_groups_and_names_of_columns_too():
     assert len(many.groups) == 20
 
 
+@pytest.mark.slow
 def test_a_series_of_the_frame_and_clusters_are_groups():
     frame = co.datasets.load_poison()
     assert "Sick" not in co.describe_groups(frame, frame["Sick"]).categories["column"]
@@ -249,6 +250,7 @@ def test_groups_of_one_row_are_described():
     assert row["pvalue"] < 0.001
 
 
+@pytest.mark.slow
 def test_adjusted_pvalues_keep_their_promise(rng):
     false = 0
     for _ in range(60):

@@ -54,6 +54,7 @@ def test_labels_give_correspondence_analysis(rng):
     np.testing.assert_allclose(np.abs(ace.transform(labels)), np.abs(ca.transform(labels)), atol=1e-9)
 
 
+@pytest.mark.slow
 def test_gaussian_pairs_give_hermite_polynomials():
     problem, errors = make_gaussian(), []
     for seed in range(3):

@@ -114,6 +114,7 @@ def test_transposed_table_exchanges_rows_and_columns(counts):
     np.testing.assert_allclose(a.rows_.inertia, b.columns_.inertia, atol=1e-12)
 
 
+@pytest.mark.slow
 @given(tables(min_side=3))
 def test_new_rows_like_old_ones_lie_where_those_do(counts):
     ca = co.CA().fit(counts)
@@ -151,6 +152,7 @@ def test_same_result_for_every_form_of_the_same_data(counts, random):
         np.testing.assert_allclose(other.columns_.standard[:, distinct], ca.columns_.standard[:, distinct], atol=1e-6)
 
 
+@pytest.mark.slow
 @given(tables(), st.integers(0, 1000))
 def test_shuffled_rows_and_columns_give_the_same_signs(counts, seed):
     rng = np.random.default_rng(seed)

@@ -75,6 +75,7 @@ def test_noise_explains_nothing(est, linked):
     )
 
 
+@pytest.mark.slow
 def test_correlations_of_normal_variables_are_partial_canonical_correlations():
     rng = np.random.default_rng(0)
     root = rng.normal(size=(6, 6))
@@ -207,6 +208,7 @@ def test_any_regressor(est, linked):
             clone(est).set_params(given_regressor=bad).fit(x, y, given=z)
 
 
+@pytest.mark.slow
 @BOTH
 def test_save_load_pickle_and_truncate(est, linked, tmp_path):
     x, y, z = linked

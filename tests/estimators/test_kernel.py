@@ -64,6 +64,7 @@ def test_functions_of_new_data_are_sums_of_kernels_at_the_old(rng):
     np.testing.assert_allclose(est.transform(new), at_new @ coefficients + far_from_all, atol=1e-6)
 
 
+@pytest.mark.slow
 def test_random_state_does_not_matter_with_enough_landmarks(rng):
     X, Y = curve_pairs(rng, n=200)
     first, second = (co.KernelCCA(n_components=2, random_state=seed).fit(X, Y) for seed in (0, 1))
@@ -73,6 +74,7 @@ def test_random_state_does_not_matter_with_enough_landmarks(rng):
     assert abs(few[0].correlations_[0] - few[1].correlations_[0]) > 1e-4
 
 
+@pytest.mark.slow
 def test_repeated_rows_need_no_landmarks_of_their_own(rng):
     values = rng.uniform(-2, 2, size=(40, 2))
     X = values[rng.integers(40, size=1500)]
@@ -83,6 +85,7 @@ def test_repeated_rows_need_no_landmarks_of_their_own(rng):
     np.testing.assert_allclose(few.correlations_, many.correlations_, atol=1e-9)
 
 
+@pytest.mark.slow
 def test_landmarks_come_close_to_all_rows(rng):
     X, Y = curve_pairs(rng, n=700)
     new = curve_pairs(rng, n=3000)
@@ -145,6 +148,7 @@ def test_y_takes_the_kernel_of_x_unless_it_has_its_own(rng):
     assert est.decomposition_.g.features.options == {"gamma": 0.5}
 
 
+@pytest.mark.slow
 def test_median_rule(rng):
     X, Y = curve_pairs(rng, n=150)
     X[::3] = X[0]
@@ -195,6 +199,7 @@ def test_nothing_is_found_where_there_is_nothing(rng):
     assert est.evaluate(*new).captured > free.evaluate(*new).captured
 
 
+@pytest.mark.slow
 def test_the_penalty_follows_the_data(rng):
     X, Y = curve_pairs(rng, n=500)
     clear = co.KernelCCA().fit(X, Y).regularization_

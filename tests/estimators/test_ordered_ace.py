@@ -98,6 +98,7 @@ def test_without_an_order_in_the_data_nothing_changes():
     assert_same_fit(co.ACE(2).fit(frame, y), co.ACE(2, ordered=None).fit(frame, y), frame, y)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("library", ["pandas", "polars"])
 def test_several_columns_are_each_monotone(library):
     rng = np.random.default_rng(1)

@@ -84,6 +84,7 @@ def test_every_way_to_declare_the_order_gives_the_same():
     assert co.CA().fit(named).ordered_ == {"rows": LEVELS}
 
 
+@pytest.mark.slow
 @given(st.integers(0, 10**6))
 @settings(max_examples=15, deadline=None)
 def test_identities(seed):

@@ -12,6 +12,7 @@ import ordered
 METHODS = {name: ordered.METHODS[name] for name in ("CA, 1 component", "in order, 1")}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["normal", "steps"])
 def test_more_of_a_population_in_order_is_captured(kind):
     found, _ = ordered.measure_tables(kind, 5, 0.5, 100, n_tables=25, methods=METHODS)

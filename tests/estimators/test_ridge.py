@@ -117,6 +117,7 @@ def test_the_unit_is_one_observation(counts):
     np.testing.assert_allclose(a.pics_, b.pics_, atol=1e-12)
 
 
+@pytest.mark.slow
 def test_the_iteration_finds_the_axes_of_the_dense_matrix(rng):
     table = sp.random_array((600, 500), density=0.05, rng=rng, data_sampler=lambda size: rng.integers(1, 9, size))
     table = sp.csr_array(table + sp.eye_array(600, 500) + sp.eye_array(600, 500, k=-100))

@@ -87,6 +87,7 @@ def hard_rows(seed, n, p):
 SIZES = {"seed": st.integers(0, 2**16), "n": st.integers(30, 80), "p": st.integers(1, 5), "k": st.integers(2, 4)}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", CLASSIFIERS)
 @settings(max_examples=12, deadline=None)
 @given(**SIZES)

@@ -113,6 +113,7 @@ def test_numbers_only_have_a_page(tmp_path):
     assert {number["name"] for number in data["numbers"]} == set("abcd")
 
 
+@pytest.mark.slow
 def test_a_smooth_number_has_a_path(tmp_path):
     rng = np.random.default_rng(1)
     x = rng.uniform(-1, 1, 300)

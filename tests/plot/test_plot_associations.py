@@ -158,6 +158,7 @@ def test_what_cannot_be_drawn_is_refused(a):
     assert plot.associations(a, ax=own) is own
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("target", [None, "q0"])
 def test_the_title_says_what_is_given(target):
     frame = make_table()

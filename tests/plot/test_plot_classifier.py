@@ -200,6 +200,7 @@ def test_rings_of_other_inputs_than_are_drawn():
     np.testing.assert_allclose(clouds(ax)[0].get_offsets(), cca.transform(X[:30]) * cca.correlations_, atol=1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("given", [X, pd.DataFrame(X), X.tolist()], ids=["array", "frame", "list"])
 def test_the_model_is_asked_once(given):
     cca = analysis()

@@ -247,6 +247,7 @@ def test_names_of_few_groups_are_written_in_any_case(mca):
         assert "find no room" not in caption_of(ax)
 
 
+@pytest.mark.slow
 def test_names_of_many_groups_that_find_no_room_are_counted(mca):
     groups = np.array([f"district {i + 1}" for i in range(40)], object)[np.arange(198) % 40]
     for est in (mca, co.CCA(2).fit(X, X + 1)):

@@ -59,6 +59,7 @@ def test_each_variable_has_its_colour_and_marker_in_the_legend(mca):
     np.testing.assert_allclose(clouds["drink"].get_offsets(), mca.columns_.principal[3:5, :2])
 
 
+@pytest.mark.slow
 def test_answers_have_short_labels_in_the_colour_of_their_variable(mca):
     ax = plot.plane(mca)
     texts = {text.get_text(): to_hex(text.get_color()) for text in written(ax)}

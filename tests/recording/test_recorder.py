@@ -109,6 +109,7 @@ def test_record_adds_the_present_state_once():
     assert recorder.steps.tolist() == [0, 5, 7]
 
 
+@pytest.mark.slow
 def test_a_torch_network_is_recorded_in_two_lines(iris):
     recorder, net = iris
     torch = sys.modules["torch"]
@@ -119,6 +120,7 @@ def test_a_torch_network_is_recorded_in_two_lines(iris):
     assert recorder.accuracy[0] < 0.7 < 0.9 < recorder.accuracy[-1]
 
 
+@pytest.mark.slow
 def test_recording_changes_nothing_in_a_torch_training():
     torch = pytest.importorskip("torch", reason="torch is not installed")
 

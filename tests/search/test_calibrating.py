@@ -107,6 +107,7 @@ def test_tags_are_right_as_often_as_claimed():
 # --- what a calibration changes, and what not
 
 
+@pytest.mark.slow
 def test_order_and_sum():
     for by, scaled in RANKINGS:
         plain = co.CrossModalIndex(EST, None, TEST[1], by=by, scaled=scaled)
@@ -153,6 +154,7 @@ def test_another_ranking_is_not_calibrated():
     assert not index.tags(TEST[0][:2]).is_calibrated
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("held_out", [None, HELD])
 def test_saved_and_loaded(tmp_path, held_out):
     before = co.CrossModalIndex(EST, None, TEST[1], None, TEST[0], by="cosine", held_out=held_out)
@@ -180,6 +182,7 @@ def test_a_saved_index_of_tags_is_calibrated_as_one(tmp_path):
 # --- the best ranking
 
 
+@pytest.mark.slow
 def test_auto_is_the_best_on_held_out_pairs():
     index = co.CrossModalIndex(EST, None, TEST[1], held_out=HELD)
     rankings = index.calibration["tags"].rankings
@@ -198,6 +201,7 @@ def test_auto_is_the_best_on_held_out_pairs():
         assert 0 < value < 1
 
 
+@pytest.mark.slow
 def test_a_ranking_that_was_asked_for_stays():
     index = co.CrossModalIndex(EST, None, TEST[1], by="ratio", held_out=HELD)
     assert index.by == "ratio"

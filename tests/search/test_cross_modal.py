@@ -348,6 +348,7 @@ def test_faiss_is_taken_for_few_queries_of_many_items():
     assert not ItemScores(np.zeros((10, 1)), np.zeros(10)).uses_faiss(1)
 
 
+@pytest.mark.slow
 def test_nets_of_your_own_are_passed_again(tmp_path):
     torch = pytest.importorskip("torch")
     torch.manual_seed(0)

@@ -181,6 +181,7 @@ def test_fewer_folds_of_more_pairs(rng, n, splits):
     assert np.isfinite(found.F).sum() == (n if splits > 1 else n // 4)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("n", "splits"), [(999, 5), (1000, 1)])
 def test_images_are_held_out_once(rng, n, splits):
     images = rng.random((n, 1, 4, 4))

@@ -131,6 +131,7 @@ def test_components_of_a_table_that_are_not_significant_are_left_out():
     assert choice.decomposition.f(table.rows).shape == (len(table.rows), choice.decomposition.n_components)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("as_table", [False, True])
 def test_rare_labels_without_dependence_are_not_believed(as_table):
     rng = np.random.default_rng(0)
@@ -572,6 +573,7 @@ def test_a_seed_must_be_a_whole_number(rng, seed):
         co.decompose(*gaussian(rng, 60), random_state=seed)
 
 
+@pytest.mark.slow
 def test_components_beyond_the_functions_are_not_judged(rng):
     x = rng.integers(4, size=200).astype(float)
     choice = choose_decomposition(x, x + rng.normal(size=200), 9, "ace", test=True)

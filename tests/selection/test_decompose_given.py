@@ -29,6 +29,7 @@ def test_nothing_is_left_of_a_common_cause(caused):
     assert found.origin.startswith(("cca: of what is left given 1 column;", "ace: of what is left given 1 column;"))
 
 
+@pytest.mark.slow
 def test_what_is_left_is_found_and_evaluated(caused):
     x, y, z, a = caused
     frame = pd.DataFrame({"age": z, "town": np.resize(["p", "q", "r"], 500)})
@@ -48,12 +49,14 @@ def test_curves_take_ace(caused):
     assert decompose(z + a, z + a**2, method="cca", n_components=1, given=z).origin.startswith("cca: ")
 
 
+@pytest.mark.slow
 def test_groups_are_kept_together(caused):
     x, y, z, a = caused
     d = decompose(x, y + 0.7 * a, given=z, groups=np.arange(500) // 5)
     assert "1 component significant" in d.origin or "components significant" in d.origin
 
 
+@pytest.mark.slow
 def test_labels_merged_and_saved(caused, tmp_path):
     x, y, z, a = caused
     labels = np.where(x > 1, "high", np.where(x < -1, "low", "middle")).astype(object)

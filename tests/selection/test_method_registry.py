@@ -177,6 +177,7 @@ def test_sensible_methods_can_be_fitted(kind, name):
     assert_fits(name, kind, MIN_PAIRS_FOR_MODELS if "many" not in kind else 180)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["kernel", "pice"])
 def test_methods_for_images(name):
     n = MIN_PAIRS_FOR_NET if name == "pice" else MIN_PAIRS_FOR_MODELS

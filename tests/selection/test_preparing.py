@@ -117,6 +117,7 @@ class TestCopies:
 
 
 class TestMinCount:
+    @pytest.mark.slow
     def test_rare_labels_are_merged(self, rare):
         choice = choose_decomposition(*rare)
         d = choice.decomposition
@@ -143,6 +144,7 @@ class TestMinCount:
         d.save(tmp_path / "d.safetensors")
         assert np.allclose(co.load(tmp_path / "d.safetensors").f(frame), d.f(frame))
 
+    @pytest.mark.slow
     def test_a_table(self, rare):
         table = co.count_pairs(np.column_stack(rare), 0, 1)
         d = co.decompose(table, min_count=2, **OPTIONS)
@@ -176,6 +178,7 @@ class TestMinCount:
         assert not choose_decomposition(x, rng.choice(["u", "v"], 200)).prepared.merges
         assert choose_decomposition(x, rng.choice(["u", "v"], 200), min_count=2).prepared.merges
 
+    @pytest.mark.slow
     def test_compare(self, rare):
         comparison = co.compare(*rare, ["ca"])
         assert "merged" in comparison.notes[0]

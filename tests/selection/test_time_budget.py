@@ -182,6 +182,7 @@ def test_compare_skips_what_cannot_finish(rng, estimates):
     assert list(comparison.results) == ["cca", "ace"]
 
 
+@pytest.mark.slow
 def test_compare_always_has_a_result(rng, estimates):
     x, y = smooth_pairs(rng)
     with pytest.warns(co.LeftOut, match="skipped"):

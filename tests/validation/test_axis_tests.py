@@ -35,6 +35,7 @@ def test_permutations_stand_beside():
     assert "1 axis" in repr(tests)
 
 
+@pytest.mark.slow
 def test_permutations_hold_their_level_on_a_sparse_table_and_malinvauds_test_does_not(rng):
     share = 1 / np.arange(1, 31) ** 1.2
     rejected = np.zeros(2)

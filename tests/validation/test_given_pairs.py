@@ -19,6 +19,7 @@ def linked():
     return z**2 + shared + 0.5 * a, 2 * z + shared + 0.5 * b, z
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("est", [co.CCA(1), co.ACE(1)], ids=["CCA", "ACE"])
 def test_crossfit_judges_what_is_left(est, linked):
     x, y, z = linked
@@ -159,6 +160,7 @@ def test_level_of_groups_with_effects_of_their_own():
     assert found <= binom.ppf(0.999, 80, 0.08)
 
 
+@pytest.mark.slow
 def test_given_regressor_is_used():
     rng = np.random.default_rng(0)
     z = rng.normal(size=(400, 8))

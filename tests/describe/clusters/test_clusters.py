@@ -49,6 +49,7 @@ def adjusted(a, b):
 # --- evidence
 
 
+@pytest.mark.slow
 def test_four_clusters_are_found(found):
     assert found.has_clusters_
     assert found.n_clusters_ == 4
@@ -236,6 +237,7 @@ def test_names_of_pandas_rows():
     assert clusters.to_frame("pandas")["label"][0] == "row 0"
 
 
+@pytest.mark.slow
 def test_many_rows_by_centres():
     X = np.tile(draw_groups(n=2000), (6, 1)) + 0.1 * np.random.default_rng(1).normal(size=(12_000, 3))
     est = fit_numbers(X)
@@ -364,6 +366,7 @@ def test_tables_that_are_not_in_memory(tmp_path):
     assert adjusted(co.Clusters(3, n_resamples=0).fit(mca, survey).labels_, here.labels_) == 1
 
 
+@pytest.mark.slow
 def test_more_clusters_than_resamples_have_rows():
     mca = co.MCA(n_components=5).fit(co.datasets.load_poison()[:, 4:])
     clusters = co.Clusters(26, n_resamples=2).fit(mca)

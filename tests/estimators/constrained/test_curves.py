@@ -66,6 +66,7 @@ def test_a_unimodal_gradient_bends_and_nothing_else_does(ca, sites):
     assert ca.r2_ > straight.r2_
 
 
+@pytest.mark.slow
 def test_captured_of_other_sites_is_more_with_curves_and_not_less_where_all_is_straight():
     gains = {truth: benchmark.compare_curves(truth, 60, 1) for truth in benchmark.TRUTHS}
     for truth in ("unimodal", "both"):

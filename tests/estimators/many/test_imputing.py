@@ -88,6 +88,7 @@ def test_gaps_hold_what_the_scores_predict(mixed):
     )
 
 
+@pytest.mark.slow
 def test_units_of_numbers_do_not_matter(mixed):
     gaps, _ = mask(mixed, 0.2)
     features, _, found = fit_filler(gaps.assign(x0=1e4 + 1e3 * gaps["x0"]))

@@ -205,6 +205,7 @@ def test_imputed_frame_is_of_the_same_library_and_types(survey):
         assert (values.astype(str) == expected).all()
 
 
+@pytest.mark.slow
 def test_impute_arrays_and_other_columns(survey):
     gaps, _ = mask(survey, 0.2)
     array = gaps.to_numpy()
@@ -289,6 +290,7 @@ def test_saved_decomposition_fills_gaps(survey, tmp_path):
     np.testing.assert_allclose(loaded.f(gaps), mca.transform(gaps), atol=1e-12)
 
 
+@pytest.mark.slow
 def test_same_result_again(survey):
     gaps, _ = mask(survey, 0.2)
     first, second = (co.MCA(missing="impute").fit(gaps) for _ in range(2))

@@ -176,6 +176,7 @@ def test_numbers_have_an_order_of_their_own():
     np.testing.assert_allclose(by_place.pics_, mca.pics_)
 
 
+@pytest.mark.slow
 def test_missing_answers_have_no_place_in_the_order(frame):
     holes = frame.copy()
     holes.loc[holes.index[:15], "q0"] = None
