@@ -7,6 +7,7 @@ from correspondence.plot.dendrograms import dendrogram
 from correspondence.plot.heatmaps import associations
 from correspondence.plot.panels import multiples
 from correspondence.plot.planes import plane
+from correspondence.plot.similarity import class_similarity
 from correspondence.plot.style import STYLES
 from correspondence.plot.timelines import timeline
 from correspondence.scene.colours import COLUMNS, GREY, ROWS
@@ -19,6 +20,7 @@ __all__ = [
     "ROWS",
     "STYLES",
     "associations",
+    "class_similarity",
     "classifiers",
     "comparison",
     "contributions",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,7 @@ from correspondence.plot.style import make_axes, simplify_frame
 from correspondence.scene.colours import GREY
 from correspondence.scene.groups import read_groups
 
-__all__ = ["dendrogram"]
+__all__ = ["colour_branches", "dendrogram"]
 
 MAX_NAMED_LEAVES = 60
 N_GAINS_SHOWN = 12
@@ -64,7 +65,8 @@ def dendrogram(
     ax = make_axes(ax, (8, 5))
     Z, k = clusters.linkage_, clusters.n_clusters_
     names = _name_leaves(clusters, labels)
-    colours = _colour_branches(clusters)
+    palette = read_groups(clusters, len(clusters.labels_)).colours
+    colours = colour_branches(Z, clusters.leaf_clusters_, palette)
     lay_out_tree(
         Z,
         p=max(max_leaves, k),
@@ -98,13 +100,22 @@ def _name_leaves(clusters: Any, labels: Any) -> list[str] | None:
     return [one_line(label, 20) for label in labels]
 
 
-def _colour_branches(clusters: Any) -> list[str]:
-    """Return the colour of each leaf and merge: that of its cluster below the cut, grey above it."""
-    palette = read_groups(clusters, len(clusters.labels_)).colours
-    owner = [int(label) for label in clusters.leaf_clusters_]
-    for a, b in clusters.linkage_[:, :2].astype(int):
+def colour_branches(linkage: np.ndarray, leaf_groups: Sequence[int], palette: Sequence[str]) -> list[str]:
+    """Return the colour of each leaf and merge: that of its group below the cut, grey above it.
+
+    Parameters
+    ----------
+    linkage : ndarray of shape (m - 1, 4)
+        The tree as SciPy's linkage matrix.
+    leaf_groups : sequence of int of length m
+        The number of the group of each leaf; -1 for leaves without one.
+    palette : sequence of str
+        The colour of each group.
+    """
+    owner = [int(group) for group in leaf_groups]
+    for a, b in linkage[:, :2].astype(int):
         owner.append(owner[a] if owner[a] == owner[b] else -1)
-    return [GREY if label < 0 else palette[label] for label in owner]
+    return [GREY if group < 0 else palette[group] for group in owner]
 
 
 def _draw_gains(clusters: Any, ax: Axes) -> None:

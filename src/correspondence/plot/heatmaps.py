@@ -81,11 +81,16 @@ def associations(a: Associations, values: str = "correlations", ax: Axes | None 
         ax.set_xlabel("predicted column")
     if k <= MAX_WRITTEN:
         write_figures(ax, heatmap)
-    style: dict[str, Any] = {"fontsize": 7.5, "color": "0.4", "va": "bottom", "gid": "caption"}
-    offset: dict[str, Any] = {"xytext": (0, 5), "textcoords": "offset points", "xycoords": "axes fraction"}
-    ax.annotate("; ".join(_list_notes(a, k, len(choose_named(heatmap)))), (0, 1), **style, **offset)
+    write_note(ax, "; ".join(_list_notes(a, k, len(choose_named(heatmap)))))
     write_condition(ax, a, 20)
     return ax
+
+
+def write_note(ax: Axes, text: str) -> None:
+    """Write a text above the cells."""
+    style: dict[str, Any] = {"fontsize": 7.5, "color": "0.4", "va": "bottom", "gid": "caption"}
+    offset: dict[str, Any] = {"xytext": (0, 5), "textcoords": "offset points", "xycoords": "axes fraction"}
+    ax.annotate(text, (0, 1), **style, **offset)
 
 
 def write_condition(ax: Axes, a: Associations, pad_points: float) -> None:
@@ -117,24 +122,24 @@ def draw_cells(ax: Axes, heatmap: Heatmap) -> Any:
     return image
 
 
-def write_names(ax: Axes, heatmap: Heatmap) -> None:
-    """Write the names of the columns below and at the left, of many columns those of the strongest pairs."""
+def write_names(ax: Axes, heatmap: Heatmap, most: int = MAX_NAMED) -> None:
+    """Write the names of the columns below and beside, of more than `most` columns those of the strongest pairs."""
     k = len(heatmap.names)
-    chosen = choose_named(heatmap)
+    chosen = choose_named(heatmap, most)
     texts = [one_line(heatmap.names[j], MAX_NAME_LETTERS) for j in chosen]
-    size = float(np.clip(380 / k, 4.5, 9)) if k <= MAX_NAMED else NAME_SIZE_POINTS
+    size = float(np.clip(380 / k, 4.5, 9)) if k <= most else NAME_SIZE_POINTS
     ax.set_xticks(chosen, texts, rotation=90, fontsize=size, parse_math=False)
     ax.set_yticks(chosen, texts, fontsize=size, parse_math=False)
-    ax.tick_params(length=0 if k <= MAX_NAMED else 3)
+    ax.tick_params(length=0 if k <= most else 3)
 
 
-def choose_named(heatmap: Heatmap) -> list[int]:
+def choose_named(heatmap: Heatmap, most: int = MAX_NAMED) -> list[int]:
     """Choose the columns that are named: all, or of many those of the strongest pairs that are more than chance.
 
     Those so near to one that is named that their names would overlap are left out.
     """
     k = len(heatmap.names)
-    if k <= MAX_NAMED:
+    if k <= most:
         return list(range(k))
     strength = np.where(heatmap.found, np.nan_to_num(heatmap.figures), 0)
     best = np.fmax(strength, strength.T).max(axis=0)
