@@ -76,6 +76,7 @@ from .results.description_table import DescriptionTable as DescriptionTable
 from .results.descriptions import GroupsDescription as GroupsDescription
 from .results.evidence import CrossFit as CrossFit
 from .results.evidence import HeldOut as HeldOut
+from .results.faithfulness import Faithfulness as Faithfulness
 from .results.group_relations import GroupRelations as GroupRelations
 from .results.matches import Confusing as Confusing
 from .results.matches import MatchCalibration as MatchCalibration

@@ -18,9 +18,12 @@ from correspondence.classifiers.boundaries import (
     measure_shares_of_others,
 )
 from correspondence.classifiers.class_labels import check_group, find_class_pair, find_classes, parse_shares
+from correspondence.core.axis_numbers import check_axis_numbers
+from correspondence.core.faithfulness import MAX_POINTS_COMPARED, measure_kept_neighbours
 from correspondence.core.functions import LinearFunctions
 from correspondence.core.similarity_tree import link_similar
 from correspondence.results.class_similarity import ClassSimilarity
+from correspondence.results.faithfulness import Faithfulness
 from correspondence.results.matches import Confusing
 
 if TYPE_CHECKING:
@@ -37,7 +40,11 @@ class ConfusionAnalysis:
     group: Any
     classes_: np.ndarray
     prior_: np.ndarray
+    correlations_: np.ndarray
     _second: np.ndarray
+
+    def beliefs_at(self, F: Any) -> np.ndarray:  # noqa: D102 (of `ClassifierCA`, as the next two)
+        raise NotImplementedError
 
     def _get_f_functions(self) -> LinearFunctions:
         raise NotImplementedError
@@ -133,6 +140,54 @@ class ConfusionAnalysis:
         overlap, masses = self.overlap_, self._second.sum(axis=1)
         confusion = self._second / np.where(masses > 0, masses, 1)[:, None]
         return ClassSimilarity(self.classes_, overlap, confusion, self.prior_, link_similar(overlap))
+
+    def faithfulness(self, X: Any, axes: tuple[int, ...] = (1, 2), *, n_neighbors: int = 10) -> Faithfulness:
+        """Measure how faithful a plane is: the shares of predictions and of nearest neighbours that it preserves.
+
+        Parameters
+        ----------
+        X : array-like, tensor or frame
+            Inputs of any kind that `fit` takes; if a group is analysed, only those of `find_members` count.
+        axes : tuple of int
+            The components of the plane, counted from 1.
+        n_neighbors : int
+            Compare this many neighbours of each input, but at most a fourth of the other inputs. Distances are those of
+            principal coordinates: in all axes, the chi-square distances between beliefs.
+
+        Returns
+        -------
+        Faithfulness
+            The ``.predictions`` and ``.neighbours`` preserved, and the predictions of each class. `plot.plane` writes
+            both shares below the plane.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import correspondence as co
+        >>> P = np.random.default_rng(0).dirichlet([0.3] * 3, size=100)
+        >>> cca = co.ClassifierCA.from_beliefs(P)
+        >>> cca.faithfulness(P).predictions, cca.faithfulness(P, (1,)).predictions
+        (1.0, 0.71)
+        """
+        functions = self._get_f_functions()
+        check_whole(n_neighbors, "n_neighbors", 1)
+        P = np.concatenate([np.empty((0, len(self.classes_))), *self._iterate_members(X)])
+        P = P[~np.isnan(P[:, 0])]
+        if not len(P):
+            raise ValueError("X must have an input that the model believes to be of the group.")
+        index = check_axis_numbers(functions.width, axes)
+        places = functions.of_features(P) * self.correlations_
+        in_plane = np.zeros_like(places)
+        in_plane[:, index] = places[:, index]
+        top = P.argmax(axis=1)
+        kept = top == self.beliefs_at(in_plane / self.correlations_).argmax(axis=1)
+        neighbours, k = measure_kept_neighbours(places, index, n_neighbors)
+        counts = np.bincount(top, minlength=len(self.classes_))
+        with np.errstate(invalid="ignore"):
+            by_class = np.bincount(top, kept, len(self.classes_)) / np.where(counts > 0, counts, np.nan)
+        chance = k / (min(len(P), MAX_POINTS_COMPARED) - 1) if k else np.nan
+        shares = (float(kept.mean()), neighbours, chance)
+        return Faithfulness(tuple(i + 1 for i in index), *shares, k, len(P), self.classes_, counts, by_class)
 
     @property
     def overlap_(self) -> np.ndarray:

@@ -53,7 +53,7 @@ from correspondence.plot.spreads import add_ellipses, pair_with_ellipses
 from correspondence.plot.style import make_axes
 from correspondence.plot.triplots import draw_triplot
 from correspondence.results.points import Bootstrap, Points
-from correspondence.scene.classes import Scene, make_scene
+from correspondence.scene.classes import Scene, describe_faithfulness, make_scene
 from correspondence.scene.groups import Grouping, find_row_weights, read_groups, read_row_groups
 from correspondence.scene.many_columns import check_unused, has_many_columns, make_columns_scene
 from correspondence.scene.points import check_axes, check_map, check_names, find_scale_factor
@@ -299,7 +299,8 @@ def draw_pairs_plane(
     named = [*clouds, *(side.tips for side in described)]
     placing = write_labels(ax, named, written, max_labels, pictures, lines)
     notes = [note for own in told for note in own.notes] + note_large_ellipses(large) + draw_orders(ax, d_or_est, sides)
-    write_caption(ax, described, [*notes, *seen.notes])
+    faithfulness = describe_faithfulness(seen, index)
+    write_caption(ax, described, [*([faithfulness] if faithfulness else []), *notes, *seen.notes])
     tell_unnamed(placing, ax, sum(len(marks.xy) for marks in means))
     return ax
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
+from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 from matplotlib.ticker import FuncFormatter, MaxNLocator
 from scipy.cluster.hierarchy import dendrogram as lay_out_tree
@@ -78,7 +79,7 @@ def class_similarity(similarity: Any, ax: Axes | None = None, *, min_overlap: fl
     k = len(heatmap.names)
     side = float(np.clip(CELL_INCHES * k, 2.5, MAX_INCHES - MARGIN_INCHES))
     room = LETTER_INCHES * min(MAX_NAME_LETTERS, max(map(len, heatmap.names)))
-    ax = make_axes(ax, (1.42 * side + room + 1.3, side + room + 0.4))
+    is_new, ax = ax is None, make_axes(ax, (1.42 * side + room + 1.3, side + room + 0.4))
     image = draw_cells(ax, heatmap)
     ax.set_aspect("auto")  # or the tree, which is as high, would be cut off by the layout
     ax.yaxis.tick_right()
@@ -94,6 +95,8 @@ def class_similarity(similarity: Any, ax: Axes | None = None, *, min_overlap: fl
     bar = ax.figure.colorbar(image, ax=ax, shrink=0.6, pad=0.02)
     bar.set_label(heatmap.title)
     bar.outline.set_visible(False)
+    if is_new and isinstance(ax.figure, Figure):
+        ax.figure.draw_without_rendering()  # the tree grows with the heatmap, so its room is found in two steps
     return ax
 
 
@@ -118,10 +121,8 @@ def _number_groups(similarity: ClassSimilarity, min_overlap: float | None) -> np
 def draw_class_tree(ax: Axes, similarity: ClassSimilarity, groups: np.ndarray, palette: list[str]) -> None:
     """Draw the tree at the left of the heatmap, a leaf beside each row."""
     tree = ax.inset_axes(TREE_PLACE)
-    colours = colour_branches(similarity.linkage, groups, palette)
-    lay_out_tree(
-        similarity.linkage, orientation="left", no_labels=True, link_color_func=lambda i: colours[i], ax=tree
-    )
+    colours = colour_branches(similarity.linkage, groups.tolist(), palette)
+    lay_out_tree(similarity.linkage, orientation="left", no_labels=True, link_color_func=lambda i: colours[i], ax=tree)
     k = len(similarity.classes)
     tree.set_ylim(10 * k, 0)  # SciPy puts the leaves at 5, 15, 25, ...
     reach = TREE_REACH * similarity.max_overlap or 1.0

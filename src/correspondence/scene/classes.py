@@ -23,6 +23,7 @@ __all__ = [
     "check_classes",
     "choose_boundary_pairs",
     "code_ranges",
+    "describe_faithfulness",
     "find_classes",
     "make_scene",
 ]
@@ -79,6 +80,15 @@ def _note_outsiders(est: Any, P: np.ndarray) -> list[str]:
     """Say how many inputs are not drawn because the model believes them to be of classes outside of a group."""
     n = int((~est.find_members(P)).sum())
     return [f"not drawn: {n:,} of {len(P):,} inputs, which the model takes for other classes"] if n else []
+
+
+def describe_faithfulness(seen: Scene, index: list[int]) -> str:
+    """Say how much of a classifier some axes, counted from 0, preserve; "" if they are all, or nothing is known."""
+    if seen.X is None or not hasattr(seen.est, "faithfulness") or len(index) == len(seen.est.pics_):
+        return ""
+    if not seen.est.find_members(seen.X).any():
+        return ""
+    return seen.est.faithfulness(seen.X, tuple(i + 1 for i in index)).sentence
 
 
 def choose_boundary_pairs(est: Any, boundaries: Any) -> list[tuple[Any, Any]]:

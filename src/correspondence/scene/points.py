@@ -17,6 +17,7 @@ from correspondence._util.labels import (
     name_missing_labels,
     to_object_array,
 )
+from correspondence.core.axis_numbers import check_axis_numbers
 from correspondence.core.decomposition import Decomposition
 from correspondence.core.functions import LabelFunctions, PrincipalFunctions, find_label_shares
 from correspondence.results.matches import Confusing
@@ -26,7 +27,6 @@ __all__ = [
     "Scaling",
     "ScenePoints",
     "check_axes",
-    "check_axis_numbers",
     "check_map",
     "check_names",
     "choose_pictures",
@@ -250,21 +250,6 @@ def find_scale_factor(scaling: Scaling, correlations: np.ndarray, mass: np.ndarr
 def check_axes(d: Decomposition, axes: tuple[int, ...]) -> list[int]:
     """Return the indices of the components, counted from 0; of one component the plane (1, 2) is a line."""
     return check_axis_numbers(d.n_components, axes)
-
-
-def check_axis_numbers(n: int, axes: Sequence[int]) -> list[int]:
-    """Return the indices of axes, counted from 0, of which there are n; of one axis the plane (1, 2) is a line."""
-    if n == 0:
-        raise ValueError("There are no components to draw.")
-    if not isinstance(axes, tuple | list):
-        raise ValueError(f"axes must be two components such as (1, 2), got {axes!r}.")
-    wanted = [1] if n == 1 and list(axes) == [1, 2] else list(axes)
-    for axis in wanted:
-        if not isinstance(axis, int | float | np.number) or axis not in range(1, n + 1):
-            raise ValueError(f"axes must be components from 1 to {n}, got {axis!r}.")
-    if len(wanted) not in (1, 2) or len(set(wanted)) < len(wanted):
-        raise ValueError(f"axes must be two different components, got {axes}.")
-    return [int(axis) - 1 for axis in wanted]
 
 
 def choose_pictures(thumbnails: Any, confusing: Any, found: Confusing | None) -> np.ndarray | None:

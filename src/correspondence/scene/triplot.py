@@ -9,8 +9,9 @@ import numpy as np
 
 from correspondence._util.labels import MISSING, to_object_array
 from correspondence._util.text import short_repr
+from correspondence.core.axis_numbers import check_axis_numbers
 from correspondence.scene.many_columns import write_answers
-from correspondence.scene.points import ScenePoints, check_axis_numbers
+from correspondence.scene.points import ScenePoints
 
 __all__ = [
     "SCALING_WORDS",
