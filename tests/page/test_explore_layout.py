@@ -1,4 +1,4 @@
-"""The first screen: of every kind of page it holds the heading, the controls and the plane with its titles and legend."""
+"""The first screen: of every kind of page it holds the heading, the controls and the plane with titles and legend."""
 
 import numpy as np
 import pytest
@@ -12,7 +12,8 @@ pytestmark = pytest.mark.slow
 
 DESK = {"viewport": {"width": 1280, "height": 800}}
 PHONE = {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True}
-BOXES = """() => Object.fromEntries(["h1", "#plane", "#heat", "#roles", "#classes", "#note", ".timeline", "#first", "#more"]
+BOXES = """() => Object.fromEntries(
+    ["h1", "#plane", "#heat", "#roles", "#classes", "#note", ".timeline", "#first", "#more"]
     .map(name => [name, document.querySelector(name)?.getBoundingClientRect()])
     .filter(([name, box]) => box && box.height).map(([name, box]) => [name, box.toJSON()]))"""
 # Text is written on the canvas: the lowest that is, from the top of the plane.

@@ -20,10 +20,13 @@ PAGE_SCRIPTS = (
     "model.js",
     "groups.js",
     "plane.js",
+    "labels.js",
     "layer.js",
     "state.js",
     "history.js",
     "embedding.js",
+    "svg.js",
+    "export.js",
     "page.js",
 )
 

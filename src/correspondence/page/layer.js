@@ -28,6 +28,7 @@ class Layer {
     this.drawLabels(context, taken, this.page.named.y, i => this.isY(i));
     this.drawPictures(context, taken);
     this.drawLabels(context, taken, this.page.named.others, i => !this.isY(i));
+    if (this.hasRoom) this.drawLabels(context, taken, this.page.crowd, () => false);
     this.drawRings(context);
     this.drawScales(context);
   }
@@ -203,12 +204,8 @@ class Layer {
     if (this.model.data.triplot) for (const { at } of lines) this.reserveLine(taken, ...at);
   }
   /* No label over an arrow. */
-  reserveLine(taken, [ax, ay], [x, y]) {
-    const steps = Math.max(1, Math.ceil(Math.hypot(x - ax, y - ay) / 6));
-    for (let step = 0; step <= steps; step++) {
-      const [left, top] = [ax + (x - ax) * step / steps, ay + (y - ay) * step / steps];
-      taken.add([left - 2, top - 2, left + 2, top + 2]);
-    }
+  reserveLine(taken, from, end) {
+    for (const [left, top] of along(from, end, 6)) taken.add([left - 2, top - 2, left + 2, top + 2]);
   }
   /* Lines from the chosen row to where each group of columns sees it. */
   drawGroupViews(context, taken) {
@@ -224,12 +221,10 @@ class Layer {
       this.writeText(context, text, around(at, from, width), width, { font, colour: css(this.page.text(ink)) }, taken);
     }
   }
-  /* Names of the categories of a triplot; over the marks of other points, if there is no other room. */
+  /* Names of the categories of a triplot, all of them: over the marks of other points, if there is no other room. */
   drawCategories(context, taken) {
     const categories = this.page.named.y.filter(i => this.model.find(i)[0].role === "xc");
-    for (const i of this.plane.seen(categories)) {
-      if (this.writeLabel(context, i, taken, false) || this.writeLabel(context, i, taken, false, this.texts)) this.told.add(i);
-    }
+    for (const i of this.plane.seen(categories)) if (this.writeLabel(context, i, taken, true, true)) this.told.add(i);
   }
   /* Text at the first of some corners where there is room for it. */
   writeText(context, text, corners, width, style, taken, others = taken) {
@@ -257,9 +252,16 @@ class Layer {
       if (this.writeLabel(context, i, taken, false)) written += 1;
     }
   }
-  /* No label over the mark of another named point. */
+  /* No label over the mark of another named point, or nearer to it than to its own. */
   reserve(taken) {
     const { plane } = this;
+    this.placed = [];
+    this.marks = new Marks();
+    const crowd = this.page.crowd.length ? [...plane.seen(this.page.crowd)] : [];
+    this.hasRoom = crowd.length && crowd.length <= MOST_OBSTACLES;
+    for (const i of [...Object.values(this.page.named).flatMap(points => [...plane.seen(points)]), ...(this.hasRoom ? crowd : [])]) {
+      if (!this.model.find(i)[0].image) this.marks.add(i, ...plane.at(i), plane.looks[2 * i] / 2);
+    }
     for (const [side, points] of Object.entries(this.page.named)) {
       const isCrowd = side === "others" && points.length > 40 && this.model.role("xc");  // labels of y have to find room among words
       for (const i of plane.seen(points.slice(0, isCrowd ? 40 : 400))) {
@@ -269,18 +271,37 @@ class Layer {
       }
     }
   }
-  /* Label beside its point, if there is room on one side of it. */
-  writeLabel(context, i, taken, isWanted, others = taken) {
+  /* Label beside its point, if there is room on one side of it; otherwise, if it may have one, at the end of a line. */
+  writeLabel(context, i, taken, isWanted, isForced = false) {
     const { plane, model } = this;
     if (this.told.has(i) || !plane.isShown(i) || !plane.isInside(plane.at(i), 4)) return false;
     const [cloud, j] = model.find(i), [x, y] = plane.at(i), text = short(cloud.texts ? cloud.texts[j] : model.label(i), 32);
-    const isHeavy = cloud.role === "y" || isOfColumns(cloud.role) || isWanted;
+    const isHeavy = cloud.role === "y" || isOfColumns(cloud.role) || isWanted, r = plane.looks[2 * i] / 2;
+    const mayLead = cloud.named && (isHeavy || this.page.named.others.length <= MOST_LED);
     const font = `${isHeavy ? "600 " : ""}${cloud.role === "y" ? 13 : 12}px ${FONT}`;
-    const width = this.measure(context, font, text), gap = plane.looks[2 * i] / 2 + 3;
+    const width = this.measure(context, font, text), gap = r + 3;
     const corners = [[x + gap, y - 8], [x - gap - width, y - 8], [x - width / 2, y - gap - 15], [x - width / 2, y + gap]];
-    if (isOfColumns(cloud.role) || model.role("xc") || model.data.many) corners.push(...[x + gap - 2, x - gap - width + 2].flatMap(edge => [y - 20, y + 4].map(top => [edge, top])));
-    const colour = css(this.page.text(this.page.ink(cloud, model.classOf(cloud, j))));
-    return this.writeText(context, text, corners, width, { font, colour }, taken, others);
+    if (cloud.named) corners.push(...[x + gap - 2, x - gap - width + 2].flatMap(edge => [y - 20, y + 4].map(top => [edge, top])));
+    const own = corners.filter(([left, top]) => this.marks.isOwn([left, top + 2, left + width, top + 14], i, x, y, r));
+    const style = { font, colour: css(this.page.text(this.page.ink(cloud, model.classOf(cloud, j)))) };
+    const box = this.writeText(context, text, own, width, style, taken) || (mayLead && this.leadTo(context, i, text, width, style, taken))
+      || (isForced && this.leadTo(context, i, text, width, style, taken, true));
+    if (box) this.placed.push({ point: i, box, isLed: !!box.isLed });
+    return box;
+  }
+  /* Label farther off, and a line from its point to it that crosses neither texts nor marks. */
+  leadTo(context, i, text, width, style, taken, mayCover = false) {
+    const [x, y] = this.plane.at(i), r = this.plane.looks[2 * i] / 2 + 1;
+    for (const { corner, from, end } of leads(x, y, width, r)) {
+      const places = [...along(from, end)];
+      if (places.some(([left, top]) => this.texts.meets([left - 2, top - 2, left + 2, top + 2]) || (!mayCover && this.marks.isCovered(i, left, top)))) continue;
+      const box = this.writeText(context, text, [corner], width, style, taken, mayCover ? this.texts : taken);
+      if (!box) continue;
+      this.stroke(context, [from, end], style.colour, 1);
+      for (const [left, top] of places) taken.add([left - 2, top - 2, left + 2, top + 2]);
+      return Object.assign(box, { isLed: true });
+    }
+    return null;
   }
   measure(context, font, text) {
     const key = font + text;

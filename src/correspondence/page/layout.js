@@ -7,12 +7,13 @@ class Layout {
     const measure = () => this.measure();
     new ResizeObserver(measure).observe(document.querySelector("header"));
     addEventListener("resize", measure);
-    $("more")?.addEventListener("click", () => this.open(!screen.classList.contains("open")));
+    $("more")?.addEventListener("click", () => this.open(!this.isOpen));
     measure();
   }
   measure() { document.documentElement.style.setProperty("--above", `${Math.round(this.screen.getBoundingClientRect().top + scrollY)}px`); }
+  get isOpen() { return document.documentElement.classList.contains("open"); }
   open(isOpen) {
-    this.screen.classList.toggle("open", isOpen);
+    document.documentElement.classList.toggle("open", isOpen);
     $("more").setAttribute("aria-expanded", String(isOpen));
     $("more").textContent = isOpen ? "Less" : "More";
   }

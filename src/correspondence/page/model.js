@@ -172,11 +172,12 @@ class Model {
     return value * this.factor(this.data.maps[map][0], axis, 0);
   }
 
-  /* Named points of some roles in the order in which they deserve a label: by their share of the inertia in the plane. */
-  byWeight(roles, first, second) {
+  /* Named points of some roles (or others) in the order in which they deserve a label: by their share of the inertia in the
+     plane. */
+  byWeight(roles, first, second, isMeant = cloud => cloud.named) {
     const { kept } = this.data, weights = new Float32Array(this.size), points = [];
     for (const cloud of this.clouds) {
-      if (!cloud.named || !roles.includes(cloud.role)) continue;
+      if (!isMeant(cloud) || !roles.includes(cloud.role)) continue;
       for (let j = 0; j < cloud.n; j++) {
         let inertia = 0;
         for (const axis of [first, second]) if (axis >= 0) inertia += this.axes[axis].pic * cloud.places[j * kept + axis] ** 2;

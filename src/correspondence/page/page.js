@@ -13,6 +13,7 @@ class Page {
     this.matches = [];
     this.selection = [];
     this.named = { y: [], others: [] };
+    this.crowd = [];
     this.numberLines = [];
     this.frame = model.data.frames ? model.data.frames.steps.length - 1 : -1;
     this.layer = new Layer(this);
@@ -36,6 +37,7 @@ class Page {
     this.state = new State(this);
     this.history = new History(this);
     this.embedding = new Embedding(this);
+    this.exporter = new Exporter(this);
   }
 
   /* --- for scripts, and pages around this one */
@@ -74,6 +76,8 @@ class Page {
 
   /* --- what is shown */
 
+  get panes() { return [this.plane]; }
+
   get axes() { return [Number($("first").value), Number($("second").value)]; }
   get map() { return $("map").value; }
   get isLast() { return !this.model.data.frames || this.frame === this.model.data.frames.steps.length - 1; }
@@ -86,6 +90,7 @@ class Page {
     this.numberLines = model.numberLines(first, second, this.map);
     this.hover(-1, [0, 0]);
     this.named = { y: model.byWeight(["y", "ys", "yc"], first, second), others: model.byWeight(["x", "xs", "xc", "mark"], first, second) };
+    this.crowd = model.byWeight(["x", "y", "mark", "xs", "ys"], first, second, cloud => !cloud.named && !!cloud.labels);
     if (model.data.triplot) this.named = { y: [...model.byWeight(["xc"], first, second), ...this.named.y], others: model.byWeight(["x"], first, second) };
     this.colour();
     this.note();
@@ -370,11 +375,7 @@ class Page {
     this.plane.draw();
   }
   save() {
-    const link = make("a");
-    link.href = URL.createObjectURL(new Blob([this.model.csv(this.selection)], { type: "text/csv;charset=utf-8" }));
-    link.download = "selected.csv";
-    link.click();
-    setTimeout(() => URL.revokeObjectURL(link.href), 10000);
+    download("selected.csv", new Blob([this.model.csv(this.selection)], { type: "text/csv;charset=utf-8" }));
   }
 
   /* --- controls */

@@ -22,3 +22,11 @@ function luminance(parts) {
   return .2126 * r + .7152 * g + .0722 * b;
 }
 function css(parts) { return `rgb(${parts.slice(0, 3).join(",")})`; }
+/* Let the browser save a file, also from a page within another one. */
+function download(name, blob) {
+  const link = make("a");
+  link.href = URL.createObjectURL(blob);
+  link.download = name;
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href), 10000);
+}

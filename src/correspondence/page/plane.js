@@ -131,10 +131,26 @@ class Plane {
     const { flat, ratio } = this;
     flat.setTransform(ratio, 0, 0, ratio, 0, 0);
     flat.clearRect(0, 0, this.width, this.height);
+    this.drawShapes(flat);
+  }
+  /* Points at another number of pixels for one of the page than that of the screen, while something is done with them. */
+  drawAt(ratio, use) {
+    const { points } = this, before = [this.ratio, this.isMoving];
+    [this.ratio, this.isMoving] = [ratio, false];
+    [points.width, points.height] = [this.width, this.height].map(side => Math.round(side * ratio));
+    this.drawPoints();
+    use();
+    [this.ratio, this.isMoving] = before;
+    [points.width, points.height] = [this.width, this.height].map(side => Math.round(side * this.ratio));
+  }
+  drawShapes(flat) {
+    flat.lineWidth = 1;
     flat.strokeStyle = `rgb(${this.paper.join(",")})`;
     for (let i = 0; i < this.xy.length / 2; i++) {
       if (!this.isShown(i)) continue;
-      const [x, y] = this.at(i), r = this.looks[2 * i] / 2, shape = this.looks[2 * i + 1];
+      const [x, y] = this.at(i), r = this.looks[2 * i] / 2;
+      if (x < -r || y < -r || x > this.width + r || y > this.height + r) continue;
+      const shape = this.looks[2 * i + 1];
       const [red, green, blue, alpha] = this.colours.subarray(4 * i, 4 * i + 4);
       flat.fillStyle = `rgba(${red},${green},${blue},${alpha / 255})`;
       flat.beginPath();
