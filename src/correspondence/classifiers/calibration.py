@@ -11,13 +11,14 @@ from scipy.optimize import minimize_scalar
 from scipy.special import logsumexp
 
 from correspondence._util.arguments import check_weights
+from correspondence._util.html_tables import HtmlTable
 from correspondence._util.user_warnings import CorrespondenceWarning
 from correspondence.classifiers.belief_moments import decompose_beliefs, sum_over_inputs
 from correspondence.classifiers.beliefs import Beliefs, apply_temperature
 from correspondence.core.decomposition import Decomposition
 from correspondence.core.functions import LabelFunctions, LinearFunctions
 from correspondence.core.scoring import score_pairs
-from correspondence.results.evidence import HeldOut
+from correspondence.results.evidence import HeldOut, number_components
 
 __all__ = [
     "Calibration",
@@ -62,7 +63,7 @@ class Claims:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Calibration:
+class Calibration(HtmlTable):
     """Effect of a temperature on what beliefs claim and are worth, as returned by ``ClassifierCA.calibration``.
 
     Attributes
@@ -95,6 +96,17 @@ class Calibration:
     before: Claims
     after: Claims
     n: int
+
+    def _list_text_lines(self) -> list[str]:
+        head, *lines = repr(self).split("\n")
+        return [head, *lines[-2:]]
+
+    def _collect_columns(self) -> dict[str, np.ndarray]:
+        columns: dict[str, np.ndarray] = {}
+        for name, claims in (("before", self.before), ("after", self.after)):
+            columns |= {f"{name}: claimed": claims.correlations, f"{name}: on labels": claims.held_out.correlations}
+        d = min(map(len, columns.values()))
+        return number_components({name: values[:d] for name, values in columns.items()})
 
     def __repr__(self) -> str:
         d = min(len(self.before.correlations), len(self.after.correlations), 8)

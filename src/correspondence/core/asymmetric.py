@@ -23,12 +23,14 @@ import scipy.sparse as sp
 from correspondence._util import files
 from correspondence._util.arguments import check_weights, check_whole, read_only
 from correspondence._util.files import State
+from correspondence._util.html_tables import HtmlTable
 from correspondence._util.labels import encode_labels
 from correspondence._util.text import format_components
 from correspondence.core.functions import LabelFunctions, evaluate_h
 from correspondence.core.pair_summary import Spread, sum_four_powers
 from correspondence.core.scoring import score_pairs
 from correspondence.results.asymmetric import HeldOutTau
+from correspondence.results.evidence import number_components
 
 __all__ = ["ASYMMETRIC_FORMAT", "AsymmetricDecomposition", "find_asymmetric", "load_asymmetric"]
 
@@ -37,7 +39,7 @@ ASYMMETRIC_FORMAT_VERSION = 1
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class AsymmetricDecomposition:
+class AsymmetricDecomposition(HtmlTable):
     """Decomposition of how one variable predicts the other: p(y | x) = p(y) + sum_i s_i f_i(x) g_i(y).
 
     This is for columns, y, as the response; for rows x and y change places. It is no `Decomposition`: functions that
@@ -297,6 +299,10 @@ class AsymmetricDecomposition:
         if not f.width == g.width == len(pics) or description["response"] not in ("rows", "columns"):
             raise TypeError("pics and functions must be equally many.")
         return cls(pics, f, g, numbers[0], numbers[1], description["response"])
+
+    def _collect_columns(self) -> dict[str, np.ndarray]:
+        shares = {"inertia": self.pics, "% of tau": 100 * self.inertia_ratios, "correlation": self.correlations}
+        return number_components(shares)
 
     def __repr__(self) -> str:
         other = "rows" if self.response == "columns" else "columns"

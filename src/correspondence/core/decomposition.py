@@ -17,13 +17,14 @@ import numpy as np
 from correspondence._util import files
 from correspondence._util.arguments import check_weights, check_whole, read_only
 from correspondence._util.files import State
+from correspondence._util.html_tables import HtmlTable
 from correspondence._util.text import format_components
 from correspondence.core.asymmetric import ASYMMETRIC_FORMAT, AsymmetricDecomposition, load_asymmetric
 from correspondence.core.functions import PrincipalFunctions, find_function_class
 from correspondence.core.scoring import score_pairs, score_parts
 from correspondence.data.beside_given import match_given
 from correspondence.data.pairs.pairs import Pairs, check_source
-from correspondence.results.evidence import HeldOut
+from correspondence.results.evidence import HeldOut, number_components
 from correspondence.results.points import FrameResult
 
 __all__ = ["Decomposition", "as_decomposition", "load", "refuse_given"]
@@ -33,7 +34,7 @@ FILE_FORMAT_VERSION = 1
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Decomposition:
+class Decomposition(HtmlTable):
     """Decomposition of a joint distribution: p(x, y) / (p(x) p(y)) = 1 + sum_i sqrt(lambda_i) f_i(x) g_i(y).
 
     Attributes
@@ -270,6 +271,13 @@ class Decomposition:
 
     def _check_k(self, k: int) -> int:
         return check_whole(k, "k", 0, self.n_components)
+
+    def _list_text_lines(self) -> list[str]:
+        return [repr(self).split("\n")[0], *([self.origin] if self.origin else [])]
+
+    def _collect_columns(self) -> dict[str, np.ndarray]:
+        shares = {"correlation": self.correlations, "pic": self.pics, "% of inertia": 100 * self.inertia_ratios}
+        return number_components(shares)
 
     def __repr__(self) -> str:
         plural = "" if self.n_components == 1 else "s"

@@ -17,6 +17,7 @@ from correspondence._util.arguments import (
     count_observations,
     to_floats,
 )
+from correspondence._util.html_tables import HtmlTable
 from correspondence._util.text import short_repr
 from correspondence.core.decomposition import Decomposition
 from correspondence.core.functions import LinearFunctions
@@ -35,7 +36,7 @@ from correspondence.data.pairs.pairs import Pairs, check_source
 __all__ = ["ROWS_PER_BATCH", "Features", "Moments", "check_is_pairs", "moments"]
 
 
-class Moments:
+class Moments(HtmlTable):
     """Additive moments of features f(x) and g(y): computed in batches, merged in any order, always the same.
 
     They are exact even for means that are large against the spread, because deviations are summed about a nearby origin
@@ -275,6 +276,12 @@ class Moments:
                 spectrum = Spectrum.from_covariance(cov, mean)
                 lost = ~spectrum.select_directions(tol, self._rounding) & ~spectrum.may_be_rounding(self._rounding)
                 warn_of_lost(spectrum.vectors[:, lost], [repr(j) for j in range(len(cov))], name)
+
+    def _collect_columns(self) -> dict[str, np.ndarray]:
+        sizes, mean = (self._p, len(self._origin) - self._p), self._origin + self._offset
+        positions = np.concatenate([np.arange(size) for size in sizes])
+        columns = {"side": np.repeat(["f", "g"], sizes), "position": positions}
+        return columns | {"mean": mean, "variance": self._scatter.diagonal() / (self.n or np.nan)}
 
     def __repr__(self) -> str:
         return f"Moments of {self._p} and {len(self._origin) - self._p} features, n {self.n:g}"

@@ -21,6 +21,7 @@ from correspondence._util.arguments import (
     to_array,
     to_floats,
 )
+from correspondence._util.html_tables import MAX_COLUMNS, HtmlTable
 from correspondence._util.labels import as_labels, to_object_array
 from correspondence._util.text import short_repr
 from correspondence._util.user_warnings import CorrespondenceWarning
@@ -33,7 +34,7 @@ Backend = Literal["pandas", "polars", "pyarrow"]
 
 
 @dataclass(frozen=True, eq=False)
-class Table:
+class Table(HtmlTable):
     """A table of how often each x occurs with each y.
 
     Parameters
@@ -117,6 +118,13 @@ class Table:
         if len(columns) < counts.shape[1] or "label" in columns:
             raise ValueError('The names of the columns are not all different as text, or one is called "label".')
         return to_frame({"label": self.rows, **columns}, backend)
+
+    def _collect_columns(self) -> dict[Any, Any]:
+        return {None: self.rows} | dict(zip(self.columns.tolist(), self.toarray().T, strict=True))
+
+    def _collect_preview(self, n: int) -> tuple[dict[Any, Any], int]:
+        first = Table(self.counts[:n, :MAX_COLUMNS], self.rows[:n], self.columns[:MAX_COLUMNS], self.named)
+        return dict.fromkeys([None, *self.columns.tolist()], ()) | first._collect_columns(), self.shape[0]
 
     def __repr__(self) -> str:
         nonzero = self.counts.nnz if sp.issparse(self.counts) else np.count_nonzero(self.counts)

@@ -64,6 +64,8 @@ class Anova(FrameResult):
     Residual   3    0.20000
     """
 
+    _n_text_lines = 2
+
     terms: np.ndarray
     df: np.ndarray
     chi_square: np.ndarray

@@ -77,6 +77,8 @@ class Associations(FrameResult):
     [0.71, -0.01]
     """
 
+    _n_text_lines = None
+
     columns: np.ndarray
     kinds: np.ndarray
     n: float
@@ -191,6 +193,10 @@ class Associations(FrameResult):
 
     def _collect_columns(self) -> dict[str, Any]:
         return self._list_pairs(*self._rank_pairs())
+
+    def _collect_preview(self, n: int) -> tuple[Any, int]:
+        x, y = self._rank_pairs()
+        return self._list_pairs(x[:n], y[:n]), len(x)
 
     def _list_pairs(self, x: np.ndarray, y: np.ndarray) -> dict[str, Any]:
         given = {"given": np.full(len(x), ", ".join(self.given), dtype=object)} if self.given else {}

@@ -8,6 +8,8 @@ from typing import NamedTuple
 import numpy as np
 
 from correspondence._util.arguments import read_only
+from correspondence._util.html_tables import HtmlTable, render_table
+from correspondence.results.evidence import number_components
 from correspondence.results.points import MIN_CHI2_DISTANCE, Points
 
 __all__ = ["AsymmetricPoints", "HeldOutTau", "TauTest"]
@@ -112,9 +114,12 @@ class TauTest(NamedTuple):
     dof: int
     pvalue: float
 
+    def _repr_html_(self) -> str:
+        return render_table(["TauTest"], {name: [value] for name, value in self._asdict().items()}, 1)
+
 
 @dataclass(frozen=True, eq=False, repr=False)
-class HeldOutTau:
+class HeldOutTau(HtmlTable):
     """How well a non-symmetric analysis predicts the response of pairs that were not used in the fit.
 
     Attributes
@@ -149,6 +154,10 @@ class HeldOutTau:
     tau_interval: np.ndarray
     n: float
     level: float
+
+    def _collect_columns(self) -> dict[str, np.ndarray]:
+        low, high = self.intervals.T
+        return number_components({"held_out": self.correlations, "low": low, "high": high})
 
     def __repr__(self) -> str:
         low, high = self.tau_interval

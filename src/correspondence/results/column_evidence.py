@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from correspondence._util.arguments import read_only
+from correspondence._util.html_tables import HtmlTable
 from correspondence.results.component_tests import PermutationTest
 from correspondence.results.evidence import Evidence
 from correspondence.results.points import FrameResult, number_columns
@@ -113,7 +114,7 @@ def _average_columns(r2: np.ndarray) -> np.ndarray:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class ColumnsDimension:
+class ColumnsDimension(HtmlTable):
     """How many axes of many columns are more than chance.
 
     Attributes
@@ -141,6 +142,8 @@ class ColumnsDimension:
     >>> co.latent_dimension(co.MCA(n_components=3), X).summary()
     '1 axis (what a hidden variable with 2 classes would give)'
     """
+
+    _n_text_lines = 2
 
     n_components: int
     pvalues: np.ndarray
@@ -182,6 +185,13 @@ class ColumnsDimension:
         if not self.n_components:
             return "0 axes: none is more than chance"
         return f"{found} (what a hidden variable with {self.n_components + 1} classes would give)"
+
+    def _collect_columns(self) -> dict[str, np.ndarray]:
+        columns = {"axis": np.arange(1, len(self.pvalues) + 1)}
+        for name, shares in (("predicted", self.held_out.mean), ("training", self.held_out.training_mean)):
+            columns[name] = np.full(len(self.pvalues), np.nan)
+            columns[name][: len(shares)] = shares[: len(self.pvalues)]
+        return columns | {"pvalue": self.pvalues}
 
     def __repr__(self) -> str:
         lines = [

@@ -11,6 +11,7 @@ import numpy as np
 
 from correspondence._util.arguments import check_whole, read_only
 from correspondence._util.files import csv_text
+from correspondence._util.html_tables import HtmlTable
 from correspondence._util.text import short_repr
 from correspondence.data.table import Backend, Table, to_frame
 from correspondence.results.evidence import CrossFit, compute_gain
@@ -123,6 +124,14 @@ class Comparison(FrameResult):
             columns |= number_columns(f"{name}_", padded)
         return columns
 
+    def _list_text_lines(self) -> list[str]:
+        head = f"Comparison of {len(self.results)} method{'s' * (len(self.results) != 1)}"
+        return [f"{head}: {self.best} is the simplest that is not clearly behind the best", *self._list_notes()]
+
+    def _list_notes(self) -> list[str]:
+        is_nothing = all(result.captured_interval[0] <= 0 for result in self.results.values())
+        return ["Nothing was found: no method captures clearly more than 0."] * is_nothing + [*self.notes]
+
     def __repr__(self) -> str:
         shown = min(10, max(len(result.correlations) for result in self.results.values()))
         names = {name: " ".join(name.split())[:20] for name in self.results}
@@ -137,10 +146,7 @@ class Comparison(FrameResult):
             )
             lines.append(f"{'':{width + 17}} " + "".join(f"{r:>8.3f}" for r in result.training[:shown]))
         lines.append("* the simplest that is not clearly behind the best")
-        if all(result.captured_interval[0] <= 0 for result in self.results.values()):
-            lines.append("Nothing was found: no method captures clearly more than 0.")
-        lines += self.notes
-        return "\n".join(lines)
+        return "\n".join([*lines, *self._list_notes()])
 
 
 def _format_captured(captured: float) -> str:
@@ -177,7 +183,7 @@ class MethodResult:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class ClassifierComparison:
+class ClassifierComparison(HtmlTable):
     """Beliefs of several classifiers of the same inputs; what `compare_classifiers` returns.
 
     Attributes
@@ -312,6 +318,16 @@ class ClassifierComparison:
         if not isinstance(name, str) or name not in self.names:
             raise ValueError(f"name must be one of {', '.join(self.names)}, got {short_repr(name)}.")
         return self.names.index(name)
+
+    _n_text_lines = None
+
+    def _collect_columns(self) -> dict[str, Any]:
+        names = dict.fromkeys(name for scores in self.scores.values() for name in scores)
+        correlations = [self.models[name].correlations_[:5] for name in self.names]
+        padded = np.array([np.pad(own, (0, 5 - len(own)), constant_values=np.nan) for own in correlations])
+        known = padded[:, np.isfinite(padded).any(axis=0)]
+        scores = {what: [self.scores.get(name, {}).get(what) for name in self.names] for what in names}
+        return {"model": self.names} | number_columns("correlation_", known) | scores
 
     def __repr__(self) -> str:
         n = self.beliefs.shape[1]

@@ -7,7 +7,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from correspondence._util.arguments import check_whole, read_only
-from correspondence.results.evidence import Evidence, find_points
+from correspondence._util.html_tables import HtmlTable
+from correspondence.results.evidence import Evidence, find_points, number_components
 
 __all__ = ["ALL_PAIRS", "LEFT_OF_ALL_PAIRS", "LatentDimension", "PermutationTest", "PicIntervals"]
 
@@ -16,7 +17,7 @@ LEFT_OF_ALL_PAIRS = "what is left of all pairs"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class PermutationTest:
+class PermutationTest(HtmlTable):
     """Test of whether each component is more than chance.
 
     Attributes
@@ -90,6 +91,10 @@ class PermutationTest:
         is_held_out = self.kind == "held-out pairs"
         return Evidence(self.correlations, is_held_out, pvalues=self.pvalues, band=self.band if is_held_out else None)
 
+    def _collect_columns(self) -> dict[str, np.ndarray]:
+        figure = "held_out" if self.kind == "held-out pairs" else "training"
+        return number_components({figure: self.correlations, "pvalue": self.pvalues})
+
     def __repr__(self) -> str:
         figure = "held out" if self.kind == "held-out pairs" else "training"
         lines = [f"PermutationTest {self._describe_kind()}", f"  component  {figure:>11}  p-value"]
@@ -104,7 +109,7 @@ class PermutationTest:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class LatentDimension:
+class LatentDimension(HtmlTable):
     """How many components two variables share.
 
     Attributes
@@ -144,6 +149,8 @@ class LatentDimension:
     >>> (result.pvalues <= result.alpha).tolist()
     [True, False, False]
     """
+
+    _n_text_lines = 2
 
     n_components: int
     interval: tuple[int, int]
@@ -246,6 +253,13 @@ class LatentDimension:
             return "0 components: none is more than chance"
         return f"{found} (what a shared variable with {self.n_classes} classes would give)"
 
+    def _collect_columns(self) -> dict[str, np.ndarray]:
+        is_judged = ~find_points(self.intervals)
+        low, high = np.where(is_judged, self.intervals.T, np.nan)
+        held_out = np.where(is_judged, self.correlations, np.nan)
+        figures = {"training": self.training, "held_out": held_out, "low": low, "high": high}
+        return number_components(figures | {"pvalue": self.pvalues})
+
     def __repr__(self) -> str:
         low, high = self.interval
         more = " or more" if self.can_be_more and high == len(self.pvalues) else ""
@@ -263,7 +277,7 @@ class LatentDimension:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class PicIntervals:
+class PicIntervals(HtmlTable):
     """PICs of the population, with confidence intervals.
 
     Attributes
@@ -298,6 +312,10 @@ class PicIntervals:
 
     def __post_init__(self) -> None:
         read_only(self, "pics", "intervals", "training")
+
+    def _collect_columns(self) -> dict[str, np.ndarray]:
+        low, high = self.intervals.T
+        return number_components({"training": self.training, "pic": self.pics, "low": low, "high": high})
 
     def __repr__(self) -> str:
         lines = [

@@ -68,6 +68,8 @@ class GroupsDescription(FrameResult):
       Diarrhoea = yes 92 %, 64 % overall; and 2 more.
     """
 
+    _n_text_lines = None
+
     by: str
     groups: np.ndarray
     sizes: np.ndarray

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from correspondence._util.arguments import check_whole, read_only
+from correspondence._util.html_tables import HtmlTable
 
 __all__ = [
     "Component",
@@ -18,6 +19,7 @@ __all__ = [
     "find_judged",
     "find_points",
     "list_components",
+    "number_components",
 ]
 
 ALPHA = 0.05  # significance level of a test that states none
@@ -215,7 +217,7 @@ def _list_known(evidence: Evidence) -> dict[str, np.ndarray]:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class HeldOut:
+class HeldOut(HtmlTable):
     """What a decomposition reaches on pairs not used in the fit.
 
     Attributes
@@ -264,6 +266,10 @@ class HeldOut:
         """Evidence about the components, in the form that pictures and sentences read."""
         return Evidence(self.correlations, intervals=self.intervals, level=self.level, captured=self.captured)
 
+    def _collect_columns(self) -> dict[str, np.ndarray]:
+        low, high = self.intervals.T
+        return number_components({"held_out": self.correlations, "low": low, "high": high})
+
     def __repr__(self) -> str:
         low, high = self.captured_interval
         lines = [
@@ -272,6 +278,18 @@ class HeldOut:
         for i, (value, (low, high)) in enumerate(zip(self.correlations, self.intervals, strict=True), start=1):
             lines.append(f"  correlation {i}: {value:.4f} [{low:.4f}, {high:.4f}]")
         return "\n".join(lines)
+
+
+def number_components(figures: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
+    """Put the numbers of the components, from 1, before the columns of their figures.
+
+    Examples
+    --------
+    >>> number_components({"pic": np.array([0.5, 0.2])})
+    {'component': array([1, 2]), 'pic': array([0.5, 0.2])}
+    """
+    n = len(next(iter(figures.values())))
+    return {"component": np.arange(1, n + 1)} | figures
 
 
 def compute_gain(first: np.ndarray, second: np.ndarray) -> float:
@@ -284,7 +302,7 @@ def compute_gain(first: np.ndarray, second: np.ndarray) -> float:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class CrossFit:
+class CrossFit(HtmlTable):
     """Functions of all pairs, each pair judged by a fit that did not use it.
 
     Attributes
@@ -381,6 +399,11 @@ class CrossFit:
     def evidence(self) -> Evidence:
         """Evidence about the components, in the form that pictures and sentences read."""
         return Evidence(self.correlations, intervals=self.intervals, training=self.training, captured=self.captured)
+
+    def _collect_columns(self) -> dict[str, np.ndarray]:
+        low, high = self.intervals.T
+        figures = {"training": self.training, "held_out": self.correlations}
+        return number_components(figures | {"low": low, "high": high})
 
     def __repr__(self) -> str:
         low, high = self.captured_interval

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -88,15 +89,23 @@ class Matches(FrameResult):
     def __len__(self) -> int:
         return len(self.labels)
 
+    def _collect_preview(self, n: int) -> tuple[Any, int]:
+        n_queries = min(n, len(self))
+        columns = self._collect_queries(n_queries)
+        return {name: values[:n] for name, values in columns.items()}, sum(map(len, self.index))
+
     def _collect_columns(self) -> dict[str, np.ndarray]:
-        counts = [len(found) for found in self.index]
+        return self._collect_queries(len(self))
+
+    def _collect_queries(self, n: int) -> dict[str, np.ndarray]:
+        counts = [len(found) for found in self.index[:n]]
         columns = {
-            "query": np.repeat(np.arange(len(self)), counts),
+            "query": np.repeat(np.arange(n), counts),
             "rank": np.concatenate([np.arange(1, count + 1) for count in counts] or [np.empty(0, int)]),
         }
         names = {"label": "labels", "index": "index", "distance": "distances", "ratio": "ratios", "score": "scores"}
         for column, name in (names | ({"probability": "probabilities"} if self.is_calibrated else {})).items():
-            columns[column] = np.concatenate([*getattr(self, name)] or [np.empty(0)])
+            columns[column] = np.concatenate([*getattr(self, name)[:n]] or [np.empty(0)])
         return columns
 
     def __repr__(self) -> str:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from correspondence._util.arguments import read_only
+from correspondence._util.html_tables import HtmlTable
 from correspondence._util.text import list_names
 from correspondence.results.points import FrameResult
 
@@ -80,7 +81,7 @@ class Scores(FrameResult):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class ResidualAxes:
+class ResidualAxes(HtmlTable):
     """Axes of what conditions and constraints leave of a table: CA1, CA2, ...
 
     Attributes
@@ -109,6 +110,9 @@ class ResidualAxes:
     def correlations(self) -> np.ndarray:
         """The roots of the inertias."""
         return np.sqrt(self.pics)
+
+    def _collect_columns(self) -> dict[str, np.ndarray]:
+        return {"axis": np.arange(1, len(self.pics) + 1), "inertia": self.pics, "correlation": self.correlations}
 
     def __repr__(self) -> str:
         shown = list_names([f"{value:.4f}" for value in self.pics], 5)

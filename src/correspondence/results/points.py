@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from scipy.stats import f as f_distribution
 
 from correspondence._util.arguments import read_only
+from correspondence._util.html_tables import HtmlTable
 from correspondence._util.text import list_names
 from correspondence.data.table import Backend, to_frame
 
@@ -62,7 +62,7 @@ class Ellipses:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Bootstrap:
+class Bootstrap(HtmlTable):
     """Spread of the points over resampled tables, in principal coordinates.
 
     Attributes
@@ -139,12 +139,19 @@ class Bootstrap:
         n = np.maximum(np.array([self.n_resamples]) if draws is None else draws, 3)
         return Ellipses.from_covariances(plane, 2 * n / (n - 1) * f_distribution.ppf(level, 2, n - 1))
 
+    def _collect_columns(self) -> dict[str, np.ndarray]:
+        sides = {"row": self.row_covariance, "column": self.column_covariance}
+        spread = np.concatenate([np.sqrt(each.diagonal(axis1=1, axis2=2)) for each in sides.values()])
+        columns = {"side": np.repeat(list(sides), list(map(len, sides.values())))}
+        columns["position"] = np.concatenate([np.arange(len(each)) for each in sides.values()])
+        return columns | number_columns("deviation_", spread)
+
     def __repr__(self) -> str:
         (m, k, _), columns = self.row_covariance.shape, len(self.column_covariance)
         return f"Bootstrap of {m} rows and {columns} columns on {k} axes, {self.n_resamples} resamples"
 
 
-class FrameResult(ABC):
+class FrameResult(HtmlTable):
     """A result that can be read as a data frame, whose columns its class lists."""
 
     def to_frame(self, backend: Backend | None = None) -> Any:
@@ -160,11 +167,7 @@ class FrameResult(ABC):
         frame
             A native frame of that library.
         """
-        return to_frame(self._collect_columns(), backend)
-
-    @abstractmethod
-    def _collect_columns(self) -> dict[str, Any]:
-        """Return the columns by name."""
+        return to_frame(dict(self._collect_columns()), backend)
 
 
 def number_columns(prefix: str, values: np.ndarray) -> dict[str, np.ndarray]:
@@ -252,6 +255,11 @@ class Points(FrameResult):
         for name in ("principal", "standard", "contributions", "cos2"):
             columns |= number_columns(f"{name}_", getattr(self, name))
         return columns
+
+    def _collect_preview(self, n: int) -> tuple[Any, int]:
+        of_labels = {name for name in self.__dataclass_fields__ if name not in ("correlations", "is_response")}
+        first = replace(self, **{name: getattr(self, name)[:n] for name in of_labels})
+        return first._collect_columns(), len(self)
 
     def __len__(self) -> int:
         return len(self.labels)
@@ -385,6 +393,9 @@ class JointAnswers(Points):
     def joint_contributions(self) -> np.ndarray:
         """Shares of the answers in all that the axes explain."""
         return np.asarray(self.explained / self.explained.sum())
+
+    def _collect_preview(self, n: int) -> tuple[Any, int]:
+        return FrameResult._collect_preview(self, n)  # shares in all that the axes explain need all answers
 
     def _collect_columns(self) -> dict[str, np.ndarray]:
         return super()._collect_columns() | {

@@ -62,6 +62,8 @@ class ScoresDescription(FrameResult):
       Sick = no (-0.88), Abdominals = no (-0.86), Fever = no (-0.80) and 5 more.
     """
 
+    _n_text_lines = None
+
     names: np.ndarray
     numbers: DescriptionTable
     variables: DescriptionTable

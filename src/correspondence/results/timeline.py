@@ -10,6 +10,7 @@ from scipy.ndimage import gaussian_filter1d, median_filter
 from scipy.signal import find_peaks, peak_widths
 
 from correspondence._util.arguments import read_only
+from correspondence._util.html_tables import render_table
 from correspondence.results.points import FrameResult, number_columns
 
 __all__ = ["Timeline", "Transition", "find_lasting_steps", "find_transitions"]
@@ -42,6 +43,9 @@ class Transition(NamedTuple):
     middle: float
     end: float
     rise: float
+
+    def _repr_html_(self) -> str:
+        return render_table(["Transition"], {name: [value] for name, value in self._asdict().items()}, 1)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -169,6 +173,11 @@ class Timeline(FrameResult):
         if len(set(names)) < len(names):
             raise ValueError("classes must have names that differ as text. Record with other classes.")
         return columns | number_columns("pic", self.pics) | dict(zip(names, self.certainty.T, strict=True))
+
+    def _collect_preview(self, n: int) -> tuple[dict[str, np.ndarray], int]:
+        order = np.argsort(self.learnt, kind="stable")  # the classes, as in the text: frames are for pictures
+        columns = {"class": self.classes, "learnt_at": self.learnt, "certainty at the end": self.certainty[-1]}
+        return {name: values[order[:n]] for name, values in columns.items()}, len(order)
 
     def __repr__(self) -> str:
         sudden = [

@@ -58,6 +58,8 @@ class WordsDescription(FrameResult):
       wood (10 documents): tree 33 % of its words, 12 % overall; green 17 %, 6 % overall; leaf 17 %, 6 % overall.
     """
 
+    _n_text_lines = None
+
     groups: np.ndarray
     sizes: np.ndarray
     totals: np.ndarray

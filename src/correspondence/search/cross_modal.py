@@ -12,6 +12,7 @@ import numpy as np
 
 from correspondence._util import files
 from correspondence._util.arguments import check_flag
+from correspondence._util.html_tables import HtmlTable
 from correspondence.core.decomposition import Decomposition, as_decomposition
 from correspondence.core.functions import find_label_shares
 from correspondence.results.matches import MatchCalibration, Matches
@@ -46,7 +47,7 @@ FILE_FORMAT, FILE_VERSION = "correspondence.CrossModalIndex", 1
 SIDES = {"tags": "_y", "items": "_x"}  # where the items are that each search finds
 
 
-class CrossModalIndex:
+class CrossModalIndex(HtmlTable):
     """An index that finds the values of one variable by those of the other.
 
     Each item has a place in the space of the principal functions: a tag or another y at g(y), a photo or another x at
@@ -390,13 +391,13 @@ class CrossModalIndex:
         """Whether f and g are scaled by sqrt(lambda) in distances."""
         return self._y.scaled
 
+    def _collect_columns(self) -> dict[str, np.ndarray]:
+        return {"item_y": self.items_y, "prior": self.prior}
+
     def __repr__(self) -> str:
         x = "" if self._x is None else f" and {len(self._x.labels)} x"
-        space = f"{self.decomposition.n_components} components"
-        told = ", scaled" * self.scaled + ", calibrated" * bool(self._calibration)
-        return f"CrossModalIndex of {len(self.items_y)} y{x}, {space}, by {self.by!r}{told}"
-
-    # --- files
+        x += f", {self.decomposition.n_components} components, by {self.by!r}" + ", scaled" * self.scaled
+        return f"CrossModalIndex of {len(self.items_y)} y{x}" + ", calibrated" * bool(self._calibration)
 
     def save(self, path: str | Path) -> None:
         """Write functions and items to one file, without pickle; `load` reads it back.

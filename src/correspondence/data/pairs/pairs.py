@@ -14,6 +14,7 @@ import narwhals as nw
 import numpy as np
 from narwhals.exceptions import DuplicateError
 
+from correspondence._util.html_tables import HtmlTable
 from correspondence._util.progress import make_progress_bar
 from correspondence._util.text import list_names
 from correspondence.data.pairs.arrow_tables import ROWS_PER_BATCH, read_tables, select_side
@@ -189,7 +190,7 @@ class _Through(Parts):
         return lambda x, y, number: function(x_function(x), y_function(y), number)
 
 
-class Pairs(Parts):
+class Pairs(Parts, HtmlTable):
     """Pairs (x, y) in files or in a frame of any engine: every estimator's `fit` takes them in place of X and Y.
 
     Parameters
@@ -225,6 +226,14 @@ class Pairs(Parts):
         self.source, self.x, self.y, self.weights = source, x, y, weights
         self._reading: Generator[pa.Table, None, None] | None = None
         self.frame.collect_schema()  # so that a wrong path or name is reported here
+
+    def _collect_columns(self) -> dict[str, list[str]]:
+        sides = {"x": self.x, "y": self.y, "weights": self.weights}
+        parts = {side: [names] if isinstance(names, str) else list(names or ()) for side, names in sides.items()}
+        kinds = self.frame.collect_schema()
+        listed = [(side, name) for side, names in parts.items() for name in names]
+        columns = {"side": [side for side, _ in listed], "column": [name for _, name in listed]}
+        return columns | {"type": [str(kinds[name]) for name in columns["column"]]}
 
     def __repr__(self) -> str:
         weights = "" if self.weights is None else f", weights={self.weights!r}"

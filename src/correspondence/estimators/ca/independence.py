@@ -12,6 +12,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.stats import chi2, gamma, random_table
 
+from correspondence._util.html_tables import render_table
+
 __all__ = ["Chi2Test", "assess_independence"]
 
 ENOUGH_EXPECTED = 5.0  # pairs expected in every cell, from which on the gamma distribution needs no check by draws
@@ -74,6 +76,10 @@ class Chi2Test(_Fields):
     def classical_pvalue(self) -> float:
         """The p-value of the chi-square distribution."""
         return compute_classical_pvalue(self.statistic, self.dof)
+
+    def _repr_html_(self) -> str:
+        names = ("statistic", "dof", "pvalue", "classical_pvalue", "distribution")
+        return render_table(["Chi2Test"], {name: [getattr(self, name)] for name in names}, 1)
 
     def __repr__(self) -> str:
         return (
