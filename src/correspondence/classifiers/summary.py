@@ -15,8 +15,10 @@ MOST_CONFUSED_PAIRS = 5
 def format_summary(est: Any) -> str:
     """Format the components and the most confused pairs of a fitted `ClassifierCA`."""
     names, G, held = est.classes_, est.decomposition_.g.values, est.held_out_
+    n = est.decomposition_.n
+    counted = f"beliefs of {n:,.10g} inputs" if est.group is None else f"which are believed of {n:,.1f} inputs in all"
     lines = [
-        f"{len(names)} classes, beliefs of {est.decomposition_.n:,.10g} inputs",
+        f"{len(names)} classes{'' if est.group is None else ' of a group'}, {counted}",
         "  component   claimed" + ("   on labels" if held is not None else "") + "   tells apart",
     ]
     for i, r in enumerate(est.correlations_[:MOST_COMPONENTS]):

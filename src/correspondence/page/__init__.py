@@ -278,7 +278,7 @@ def list_facts(
 ) -> list[tuple[str, str]]:
     """List figures, each with its name."""
     d = as_decomposition(d_or_est)
-    facts = [("pairs" if float(d.n).is_integer() else "total", f"{d.n:,.10g}")]
+    facts = [("pairs", f"{d.n:,.10g}") if float(d.n).is_integer() else ("total", f"{d.n:,.6g}")]
     for cloud in clouds:
         total = cloud.points.total
         facts.append((cloud.name, f"{total:,}" if len(cloud) == total else f"{len(cloud):,} of {total:,}"))

@@ -98,7 +98,13 @@ class Page {
   }
   note() {
     const told = this.isLast ? this.describeMap() : "During the training: inputs where the model of this step puts them, in the axes of its end.";
-    $("note").textContent = [told, ...this.describeGroups()].join(" ");
+    $("note").textContent = [told, ...this.describeInputs(), ...this.describeGroups()].join(" ");
+  }
+  /* How much of a classifier these axes preserve, and which inputs are not drawn. */
+  describeInputs() {
+    const { inputs, faithfulness } = this.model.data, axes = this.axes.filter(axis => axis >= 0).sort((a, b) => a - b);
+    const told = [this.isLast && faithfulness?.[axes.join(" ")], ...(inputs || [])].filter(text => text);
+    return told.map(text => `${text[0].toUpperCase()}${text.slice(1)}.`);
   }
   /* What distances mean, and what the marks of columns are. */
   describeMap() {

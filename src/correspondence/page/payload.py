@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ from correspondence.page.column_marks import pack_numbers
 from correspondence.page.packing import pack_arrays, shorten_mantissas
 from correspondence.results.evidence import Component
 from correspondence.results.matches import Confusing
-from correspondence.scene.classes import Scene, choose_boundary_pairs
+from correspondence.scene.classes import Scene, choose_boundary_pairs, describe_faithfulness
 from correspondence.scene.column_marks import ColumnMarks
 from correspondence.scene.points import list_maps
 
@@ -22,6 +23,7 @@ MAX_AXES = 50  # components that a page knows; fewer if there are many points
 MAX_NUMBERS = 2_000_000
 MAX_FRAMES = 40
 FRAME_AXES = 4
+MAX_FAITHFUL_AXES = 4  # axes whose planes a page knows the faithfulness of: six planes
 FRAME_MANTISSA_BITS = 9  # enough for a pixel or two
 BOUNDARY_POINTS = 30
 
@@ -75,6 +77,7 @@ def pack_payload(
     }
     arrays = collect_arrays(kept, clouds)
     parts = (
+        list_input_notes(seen, kept),
         collect_boundaries(seen.est, boundaries, kept),
         list_confusing_inputs(seen.confusing, clouds[0]),
         collect_frames(recorder, clouds[0]),
@@ -147,6 +150,14 @@ def collect_arrays(kept: int, clouds: list[Cloud]) -> dict[str, np.ndarray]:
             for j, sheet in enumerate(cloud.images.sheets):
                 arrays[f"{i}.sheet.{j}"] = np.frombuffer(sheet, np.uint8)
     return arrays
+
+
+def list_input_notes(seen: Scene, kept: int) -> Part:
+    """Say how much of a classifier the planes of the first axes preserve, by axes such as "0 1", and what is left out."""
+    n = min(kept, MAX_FAITHFUL_AXES)
+    planes = [[0]] if n == 1 else [[i, j] for i, j in combinations(range(n), 2)]
+    told = {" ".join(map(str, index)): describe_faithfulness(seen, index) for index in planes}
+    return {"inputs": list(seen.notes), "faithfulness": {axes: text for axes, text in told.items() if text}}, {}
 
 
 def collect_boundaries(est: Any, boundaries: Any, kept: int) -> Part:
