@@ -11,6 +11,7 @@ from typing import Any
 import click
 
 from correspondence import __version__
+from correspondence.app.command_line import note_arguments
 from correspondence.app.commands.analyze import analyze_command
 from correspondence.app.commands.associations import associations_command
 from correspondence.app.commands.compare import compare_command
@@ -27,6 +28,11 @@ FULL_OUTPUT_ERRORS = (errno.ENOSPC, errno.EDQUOT, errno.EIO)  # of the standard 
 
 class Commands(click.Group):
     """Commands that end with exit code 130 on Ctrl-C, which click would make 1; `correspondence.__main__` says why."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Note the arguments, which pages tell."""
+        note_arguments(ctx, args)
+        return super().parse_args(ctx, args)
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command."""

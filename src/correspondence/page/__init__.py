@@ -16,6 +16,7 @@ from correspondence.page.clouds import Cloud, colour_clouds, list_class_items, m
 from correspondence.page.column_marks import add_column_clouds, list_structure
 from correspondence.page.explorer_page import ExplorerPage
 from correspondence.page.filling import list_paragraphs, render_page
+from correspondence.page.making import Making, describe_making
 from correspondence.page.many_columns import (
     adjust_components,
     find_answer_words,
@@ -68,6 +69,7 @@ def explore(
     about: Sequence[str] | None = None,
     words: Sequence[AxisWords] | None = None,
     max_points: int = 100_000,
+    command: str | None = None,
 ) -> ExplorerPage:
     """Make a page to explore: the factoring plane, what lies near what, how strong it is and what the axes mean.
 
@@ -136,6 +138,8 @@ def explore(
         The page explains the axes by these words; by default it finds them itself.
     max_points : int
         If X or Y has more points than this, so many are drawn at random (of labels, those that matter most).
+    command : str, optional
+        The page shows this command line, which wrote it, beside the code of a view.
 
     Returns
     -------
@@ -147,8 +151,9 @@ def explore(
     >>> import correspondence as co
     >>> ca = co.CA().fit(co.datasets.load_housetasks())
     >>> co.explore(ca, path="tasks.html", names=("task", "who does it"))      # doctest: +SKIP
-    ExplorerPage(0.1 MB, tasks.html)
+    ExplorerPage(0.2 MB, tasks.html)
     """
+    made = describe_making(dict(locals()), explore.__kwdefaults__)
     check_whole(max_points, "max_points", 1)
     if path is not None:
         check_new_file(path, overwrite)
@@ -167,14 +172,14 @@ def explore(
         unused |= {"x_images": x_images, "y_images": y_images, "marks": marks, "index": index, "recorder": recorder}
         check_unused(unused, "an analysis with constraints")
         _check_result_types(held_out, None)
-        page = render_triplot_page(d_or_est, held_out, tests, groups, names, title, about, words, max_points)
+        page = render_triplot_page(d_or_est, held_out, tests, groups, names, title, about, words, max_points, made)
         return _finish_page(page, path, overwrite)
     if tests is not None:
         raise ValueError("tests must be left out, except for a CA with constraints.")
     if has_many_columns(d_or_est):
         unused = {"Y": Y, "classes": classes, "x_labels": x_labels, "y_labels": y_labels, "x_images": x_images}
         check_unused(unused | {"y_images": y_images, "marks": marks, "index": index, "recorder": recorder})
-        page = render_columns_page(d_or_est, X, held_out, groups, names, title, about, words, max_points)
+        page = render_columns_page(d_or_est, X, held_out, groups, names, title, about, words, max_points, made)
         return _finish_page(page, path, overwrite)
     if groups is not None and classes is not None:
         raise ValueError("classes must be left out where groups are given: both colour the points of X.")
@@ -199,6 +204,7 @@ def explore(
     if colours is not None and words and not any(axis.x or axis.y for axis in words):
         words = find_axis_words(as_decomposition(d_or_est), X, Y, x_items=list_class_items(clouds[0], colours["names"]))
     page = render_page(
+        made=made,
         title=str(title),
         about=write_sentences(d_or_est, words, held_out, called[:2]) if about is None else list_paragraphs(about),
         level=round(100 * evidence.level, 1) if evidence else None,
@@ -228,6 +234,7 @@ def render_columns_page(
     about: Sequence[str] | None,
     words: Sequence[AxisWords] | None,
     most: int,
+    made: Making,
 ) -> str:
     """Render the page of an analysis of many columns; the parameters are those of `explore`."""
     called = check_names(("rows", "answers") if names is None else names)
@@ -239,6 +246,7 @@ def render_columns_page(
     rows = adjust_components(list_components(as_decomposition(est), evidence), est)
     words = find_answer_words(est, scene) if words is None else words
     return render_page(
+        made=made,
         title=str(title),
         about=write_column_sentences(est, words) if about is None else list_paragraphs(about),
         level=round(100 * evidence.level, 1) if evidence else None,

@@ -27,6 +27,7 @@ PAGE_SCRIPTS = (
     "embedding.js",
     "svg.js",
     "export.js",
+    "code.js",
     "page.js",
 )
 

@@ -38,6 +38,7 @@ class Page {
     this.history = new History(this);
     this.embedding = new Embedding(this);
     this.exporter = new Exporter(this);
+    this.code = new CodePanel(this);
   }
 
   /* --- for scripts, and pages around this one */

@@ -1,5 +1,7 @@
 /* A drawing context that writes SVG: whatever is drawn on a canvas here can be drawn on this one as well, texts as texts. */
 
+const SPACE = "http:" + "//www.w3.org/2000/svg";  // a name, not an address: a page has no addresses
+
 class SvgContext {
   constructor(width, height) {
     Object.assign(this, { width, height, parts: [], states: [], clips: 0, path: [], disc: null });
@@ -10,7 +12,7 @@ class SvgContext {
   }
   /* The file, with a title and a description for those who cannot see it. */
   finish(title, told) {
-    return `<svg xmlns="http://www.w3.org/2000/svg" width="${this.width}" height="${this.height}" viewBox="0 0 ${this.width} ${this.height}">\n`
+    return `<svg xmlns="${SPACE}" width="${this.width}" height="${this.height}" viewBox="0 0 ${this.width} ${this.height}">\n`
       + `<title>${escapeXml(title)}</title>\n<desc>${escapeXml(told)}</desc>\n${this.parts.join("\n")}\n</svg>\n`;
   }
   add(tag, attributes, content = "") {

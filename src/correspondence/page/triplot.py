@@ -15,6 +15,7 @@ from correspondence.describe.constraints import measure_constraints, write_const
 from correspondence.page.clouds import MAX_COLUMNS_SHOWN, Cloud, make_column, to_texts
 from correspondence.page.column_marks import MAX_AXES_LISTED, StructureRow, pack_number_marks
 from correspondence.page.filling import list_paragraphs, render_page
+from correspondence.page.making import Making
 from correspondence.page.packing import lay_out_scree, pack_arrays, shorten_mantissas
 from correspondence.page.payload import collect_arrays, count_axes, describe_cloud
 from correspondence.results.anova import Anova
@@ -54,6 +55,7 @@ def render_triplot_page(
     about: Sequence[str] | None,
     words: Sequence[AxisWords] | None,
     most: int,
+    made: Making,
 ) -> str:
     """Render the page of a constrained analysis; the parameters are those of `explore`."""
     called = check_names(("sites", "species") if names is None else names)
@@ -69,6 +71,7 @@ def render_triplot_page(
     pvalues = [max(axis["pvalue"] or 0, axis["site_pvalue"] or 0) for axis in content["axes"][: len(words)]]
     n_read = next((i for i, pvalue in enumerate(pvalues) if pvalue > MAX_PVALUE_IN_WORDS), len(words))
     return render_page(
+        made=made,
         title=str(title),
         about=write_constraint_sentences(ca, anovas, held_out) if about is None else list_paragraphs(about),
         level=None,

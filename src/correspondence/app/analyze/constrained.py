@@ -27,6 +27,7 @@ from correspondence.app.analyze.files import (
 from correspondence.app.analyze.inputs import Data, Request
 from correspondence.app.analyze.job import find_saving_obstacle
 from correspondence.app.analyze.variables import name_empty_texts
+from correspondence.app.command_line import write_command_line
 from correspondence.app.messages import collect_warnings, make_safe
 from correspondence.data.file_formats import as_label_texts, check_columns, convert_for_numpy, read_file
 from correspondence.describe.constraints import write_constraint_sentences
@@ -301,7 +302,14 @@ def write_constrained(
     with new_files(folder) as temporary:
         names = found.data.x.name, found.data.y.name
         report = temporary / REPORT_FILE
-        explore(ca, path=report, held_out=found.held_out, tests=found.tests, names=names, title=title, about=about)
+        known: dict[str, Any] = {
+            "held_out": found.held_out,
+            "tests": found.tests,
+            "names": names,
+            "title": title,
+            "about": about,
+        }
+        explore(ca, path=report, command=write_command_line(), **known)
         parts = content["partition"]
         (temporary / PARTITION_FILE).write_text(list_rows_as_csv(parts), encoding="utf-8")
         (temporary / SCORES_FILE).write_text(to_csv(list_scores(ca)), encoding="utf-8")

@@ -26,6 +26,7 @@ from correspondence._util.text import to_valid_text
 from correspondence.app.analyze.inputs import Request
 from correspondence.app.analyze.job import Analysis, list_structure_rows
 from correspondence.app.analyze.variables import Variable
+from correspondence.app.command_line import write_command_line
 from correspondence.core.functions import LabelFunctions, PrincipalFunctions
 from correspondence.describe.candidates import Ends
 from correspondence.page import explore
@@ -149,6 +150,7 @@ def write_report(analysis: Analysis, path: Path, title: str) -> None:
         names=analysis.names,
         x_labels=_make_x_labels(analysis),
         title=title,
+        command=write_command_line(),
         about=list_remarks(analysis),
         words=None if is_beliefs else analysis.words,  # of beliefs, the page also has words for x
     )

@@ -33,6 +33,7 @@ from correspondence.app.analyze.inputs.orders import order_answers, say_orders
 from correspondence.app.analyze.inputs.pairs import convert_columns
 from correspondence.app.analyze.survey_sentences import write_survey_sentences
 from correspondence.app.analyze.variables import find_useful_columns, name_empty_texts
+from correspondence.app.command_line import write_command_line
 from correspondence.app.messages import collect_warnings, make_safe
 from correspondence.data.file_formats import ARRAY_ENDINGS, as_label_texts, read_file
 from correspondence.describe.axes import describe_axes
@@ -356,7 +357,8 @@ def write_survey(analysis: SurveyAnalysis, request: Request, folder: Path, title
     with new_files(folder) as temporary:
         about = [*analysis.sentences, *data.notes]
         report = temporary / REPORT_FILE
-        explore(est, path=report, held_out=analysis.dimension, groups=clusters, title=title, about=about)
+        known: dict[str, Any] = {"held_out": analysis.dimension, "groups": clusters, "title": title, "about": about}
+        explore(est, path=report, command=write_command_line(), **known)
         if clusters is not None:
             (temporary / CLUSTERS_FILE).write_text(to_csv(clusters.table), encoding="utf-8")
         axes = content["axes"]
