@@ -32,7 +32,7 @@ print("accuracy on held-out images", round(forest.score(X_test, y_test), 3))
 # is true beside what the model claims.
 
 cca = co.ClassifierCA(forest).fit(X_test, y_test)
-print(cca.summary())
+cca.summary()
 
 # %%
 # - Ten classes give nine **components**, each with a function of the image that separates some digits from others.
@@ -44,7 +44,7 @@ print(cca.summary())
 #
 # A common mistake is to use training images. The forest has memorised them, so most of the confusion disappears:
 
-print(co.ClassifierCA(forest).fit(X_train, y_train).summary())
+co.ClassifierCA(forest).fit(X_train, y_train).summary()
 
 # %%
 # Look at it
@@ -202,7 +202,8 @@ print(f"{i} and {j} as one class: accuracy {accuracy:.3f}")
 # .. code-block:: python
 #
 #     cca = co.ClassifierCA(my_model).fit(X_new, y_new)  # y_new may be left out
-#     print(cca.summary(), cca.calibration(X_new, y_new))
+#     cca.summary()
+#     print(cca.calibration(X_new, y_new))
 #     cca.confusing(X_pool, n=100).to_frame()  # to be labelled, or looked at
 #     co.explore(cca, X_new, path="model.html", x_images=images)  # a page to click on
 #

@@ -85,7 +85,7 @@ captions_train, captions_test = captions[:1200], captions[1200:]
 
 pixels = images[:1200].reshape(1200, 64)
 shared = co.latent_dimension(co.CCA(n_components=15), pixels, captions_train)
-print(shared.summary())
+shared.summary()
 ax = co.plot.dimension(shared)
 
 # %%

@@ -81,7 +81,7 @@ def test_target_ranks_the_other_columns_for_one():
     np.testing.assert_allclose(a.predicted[:, 1], every.predicted[:, 1])
     assert np.isnan(a.correlations[0, 2])
     assert a.order[0] == 1
-    assert "with cos" in a.summary()
+    assert "with cos" in a.write_summary()
 
 
 def test_tables():
@@ -97,7 +97,7 @@ def test_tables():
     matrix = a.to_matrix("polars", "pvalues")
     assert matrix.columns == ["column", *a.columns]
     assert sorted(a.order.tolist()) == list(range(5))
-    assert "u goes with" in a.summary()
+    assert "u goes with" in a.write_summary()
     assert repr(a).startswith("Associations of 5 columns")
     with pytest.raises(ValueError, match=r"^values must .*got"):
         a.to_matrix(values="colours")

@@ -52,7 +52,7 @@ def test_an_association_by_a_common_cause_vanishes_and_others_stay():
 def test_what_is_given_is_said_everywhere():
     a = co.associations(make_people(), given=["age", "sex"])
     assert a.condition == "given age, sex"
-    assert "given age, sex" in a.summary().split("\n")[0]
+    assert "given age, sex" in a.write_summary().split("\n")[0]
     assert "given age, sex" in repr(a).split("\n")[0]
     assert set(a.to_frame("pandas")["given"]) == {"age, sex"}
     assert co.associations(make_people()).condition == ""

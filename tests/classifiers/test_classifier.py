@@ -261,7 +261,7 @@ def test_the_same_beliefs_everywhere_have_no_components():
     np.testing.assert_allclose(cca.beliefs_at(np.empty((2, 0))), [[0.3, 0.7]] * 2)
     assert cca.boundary("no", "yes", 4).shape == (4, 0)
     assert cca.evaluate([[0.3, 0.7]] * 4, ["no", "yes", "yes", "no"]).captured == 0
-    assert "2 classes, beliefs of 5 inputs" in cca.summary()
+    assert "2 classes, beliefs of 5 inputs" in cca.write_summary()
 
 
 def test_one_hot_beliefs_have_all_components_1():
@@ -475,7 +475,7 @@ def test_classes_never_predicted():
     np.testing.assert_allclose(cca.boundary("ant", "bee"), usual.boundary("ant", "bee"), atol=1e-9)
     assert cca.confusing(P, 5).index.tolist() == usual.confusing(X, 5).index.tolist()
     assert cca.evaluate(P, Y).captured == pytest.approx(usual.evaluate(X, Y).captured)
-    assert "asp" not in cca.summary()
+    assert "asp" not in cca.write_summary()
     assert np.isfinite(cca.calibration(P, Y).after.log_loss)
     for a, b in (("asp", "bee"), ("bee", "asp")):
         with pytest.raises(ValueError, match="'asp' is never"):
@@ -505,7 +505,7 @@ def test_many_classes_never_predicted():
 
 def test_summary():
     cca = co.ClassifierCA(MODEL).fit(X)
-    lines = cca.summary().splitlines()
+    lines = cca.write_summary().splitlines()
     assert lines[0] == "3 classes, beliefs of 90 inputs"
     assert "on labels" not in lines[1]
     G = get_g_values(cca)
@@ -514,14 +514,14 @@ def test_summary():
         assert lines[2 + i].split() == [str(i + 1), f"{cca.correlations_[i]:.4f}", low, "and", high]
     pairs = sorted(((cca.overlap_[i, j], NAMES[i], NAMES[j]) for i, j in ((0, 1), (0, 2), (1, 2))), reverse=True)
     assert lines[4:] == [f"  confused: {a} and {b}, overlap {value:.3f}" for value, a, b in pairs]
-    with_labels = cca.fit(X, Y).summary().splitlines()
+    with_labels = cca.fit(X, Y).write_summary().splitlines()
     assert "on labels" in with_labels[1]
     assert f"{cca.held_out_.correlations[1]:.4f}" in with_labels[3]
 
 
 def test_classes_never_believed_of_the_same_input_are_not_confused():
     P = np.array([[1, 0, 0], [0, 1, 0], [2 / 3, 0, 1 / 3]])
-    summary = fit_beliefs(P, NAMES).summary()
+    summary = fit_beliefs(P, NAMES).write_summary()
     assert summary.count("confused") == 1
 
 

@@ -74,7 +74,7 @@ def test_the_page_has_the_matrices_in_the_order_of_the_blocks(a, page):
     assert (arrays["found"].reshape(7, 7) == a.found[np.ix_(a.order, a.order)]).all()
     text = page.html
     assert text.count("<script") == 2
-    assert a.summary().split("\n")[0] in text
+    assert a.write_summary().split("\n")[0] in text
     assert "pairs tested" in text
 
 

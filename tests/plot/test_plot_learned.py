@@ -390,7 +390,7 @@ def test_dimension_has_the_correlations_their_intervals_and_the_training(counted
     np.testing.assert_allclose(lines["training"], counted.training)
     (bars,) = [c for c in ax.collections if isinstance(c, LineCollection)]
     np.testing.assert_allclose([segment[:, 1] for segment in bars.get_segments()], counted.intervals)
-    assert ax.get_title(loc="left") == counted.summary()
+    assert ax.get_title(loc="left") == counted.write_summary()
 
 
 def test_dimension_has_the_band_of_chance_and_the_cut(counted):

@@ -49,7 +49,7 @@ def make_dimension(found, tested=3, can_be_more=True):
 )
 def test_the_answer_in_words(found, sentence):
     result = make_dimension(found)
-    assert result.summary() == sentence
+    assert result.write_summary() == sentence
     assert result.n_classes == found + 1
     assert result.evidence.may_be_more == result.at_least == (found == 3)
     assert result.evidence.n_holding == found

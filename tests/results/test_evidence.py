@@ -106,3 +106,26 @@ def test_a_component_that_is_not_judged_has_no_band_of_chance():
     first, second, *_ = list_components(d, evidence)
     assert first.chance_high == 0.1
     assert second.chance_high is None
+
+
+def test_summaries_are_printed_and_written(capsys):
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=(300, 2))
+    y = np.column_stack([x[:, 0] + rng.normal(size=300), rng.normal(size=300)])
+    results = [
+        co.CCA(2).fit(x, y).decomposition_,
+        co.crossfit(co.CCA(2), x, y, progress=False),
+        co.CCA(2).fit(x[:150], y[:150]).evaluate(x[150:], y[150:]),
+        co.permutation_test(co.CCA(2), x, y, 99, progress=False),
+        co.latent_dimension(co.CCA(2), x, y, progress=False),
+    ]
+    for result in results:
+        assert result.summary() is None
+        assert capsys.readouterr().out == result.write_summary() + "\n"
+    d, crossed, _, test, _ = (result.write_summary() for result in results)
+    assert f"{results[0].correlations[0]:.2f}" in d
+    assert crossed.startswith("1 of 2 components has")
+    assert f"{results[1].captured:.3g}" in crossed
+    assert test.startswith("1 of 2 components is more than chance")
+    nothing = co.permutation_test(co.CCA(1), x[:, 1:], y[:, 1:], 99, progress=False)
+    assert nothing.write_summary().startswith("None of 1 component is")

@@ -155,7 +155,7 @@ def test_attributes(rng):
     X, Y = draw_classes(rng, 1000, 4)
     result = co.latent_dimension(co.CCA(6), X, Y)
     assert (result.n_components, result.n_classes, result.at_least) == (3, 4, False)
-    assert result.summary() == "3 components (what a shared variable with 4 classes would give)"
+    assert result.write_summary() == "3 components (what a shared variable with 4 classes would give)"
     assert (result.pvalues[:3] <= 0.05).all()
     assert (result.pvalues[3:] > 0.05).all()
     tested = result.pvalues[:4]  # up to the first that fails
@@ -191,15 +191,15 @@ def test_repr(rng):
     assert header.split() == ["component", "training", "held", "out", "p-value"]
     assert len(rows) == 6
     nothing = co.latent_dimension(co.CCA(2), *rng.normal(size=(2, 300, 2)))
-    assert nothing.summary() == "0 components: none is more than chance"
+    assert nothing.write_summary() == "0 components: none is more than chance"
     one = co.latent_dimension(co.CCA(3), *draw_classes(np.random.default_rng(1), 300, 2))
-    assert one.summary() == "1 component (what a shared variable with 2 classes would give)"
+    assert one.write_summary() == "1 component (what a shared variable with 2 classes would give)"
 
 
 def test_at_least(rng):
     result = co.latent_dimension(co.CCA(2), *draw_classes(rng, 1000, 4))
     assert result.at_least
-    assert result.summary() == "at least 2 components, as many as were tested"
+    assert result.write_summary() == "at least 2 components, as many as were tested"
     assert result.interval == (2, 2)
     assert "interval 2 to 2 or more" in repr(result)
 

@@ -117,8 +117,8 @@ def test_true_axes_are_found():
         assert found.n_components == classes - 1
         assert (found.pvalues[classes:] == 1).all()
         assert not found.at_least
-        assert found.summary() in repr(found)
-    assert co.latent_dimension(co.MCA(1), frame, n_permutations=99).summary().startswith("at least 1 axis")
+        assert found.write_summary() in repr(found)
+    assert co.latent_dimension(co.MCA(1), frame, n_permutations=99).write_summary().startswith("at least 1 axis")
 
 
 def test_the_first_axis_is_tested_by_its_inertia():

@@ -19,6 +19,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from correspondence._util.arguments import check_seed, check_whole, to_floats
 from correspondence._util.labels import to_object_array
+from correspondence._util.summaries import WithSummary
 from correspondence.classifiers.belief_moments import decompose_beliefs, sum_over_inputs, sum_over_pairs
 from correspondence.classifiers.beliefs import Beliefs, check_beliefs
 from correspondence.classifiers.calibration import (
@@ -39,7 +40,7 @@ from correspondence.results.evidence import HeldOut
 __all__ = ["ClassifierCA"]
 
 
-class ClassifierCA(ConfusionAnalysis, Estimator):
+class ClassifierCA(WithSummary, ConfusionAnalysis, Estimator):
     """Correspondence analysis of a classifier: which classes it separates, which it confuses, and where.
 
     X is the input and Y the class that the classifier means: given an input x it is y with the probability P(y | x)
@@ -381,7 +382,7 @@ class ClassifierCA(ConfusionAnalysis, Estimator):
         check_whole(cv, "cv", 2, len(P))
         return calibrate_beliefs(P, codes, self.classes_, self.temperature, cv, check_seed(random_state))
 
-    def summary(self) -> str:
+    def write_summary(self) -> str:
         """Summarise the classes that each component separates, the claims beside what labels show, the confused pairs.
 
         Returns

@@ -18,6 +18,7 @@ from correspondence._util import files
 from correspondence._util.arguments import check_weights, check_whole, read_only
 from correspondence._util.files import State
 from correspondence._util.html_tables import HtmlTable
+from correspondence._util.summaries import WithSummary
 from correspondence._util.text import format_components
 from correspondence.core.asymmetric import ASYMMETRIC_FORMAT, AsymmetricDecomposition, load_asymmetric
 from correspondence.core.functions import PrincipalFunctions, find_function_class
@@ -34,7 +35,7 @@ FILE_FORMAT_VERSION = 1
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Decomposition(HtmlTable):
+class Decomposition(WithSummary, HtmlTable):
     """Decomposition of a joint distribution: p(x, y) / (p(x) p(y)) = 1 + sum_i sqrt(lambda_i) f_i(x) g_i(y).
 
     Attributes
@@ -271,6 +272,24 @@ class Decomposition(HtmlTable):
 
     def _check_k(self, k: int) -> int:
         return check_whole(k, "k", 0, self.n_components)
+
+    def write_summary(self) -> str:
+        """Write how strong the first component is, and what share of the dependence it has.
+
+        Returns
+        -------
+        str
+            The lines that `summary` prints.
+        """
+        d = self.n_components
+        if not d:
+            return f"No component was found in {self.n:,.10g} pairs."
+        first = "The only component" if d == 1 else f"The first of {d} components"
+        share = f"{100 * self.inertia_ratios[0]:.0f} % of the total inertia of {self.chi2:.4g}"
+        text = (
+            f"{first} has a correlation of {self.correlations[0]:.2f} on the {self.n:,.10g} pairs of the fit, {share}."
+        )
+        return f"{text}\n{self.origin}" if self.origin else text
 
     def _list_text_lines(self) -> list[str]:
         return [repr(self).split("\n")[0], *([self.origin] if self.origin else [])]

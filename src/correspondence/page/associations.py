@@ -36,7 +36,7 @@ def render_associations_page(a: Associations, title: str | None, about: Sequence
     default += f", {' '.join(to_texts([a.condition]))}" if a.given else ""
     content = {
         "title": default if title is None else str(title),
-        "about": a.summary().split("\n") if about is None else list_paragraphs(about),
+        "about": a.write_summary().split("\n") if about is None else list_paragraphs(about),
         "facts": facts,
         "notes": [str(note) for note in a.notes],
         "condition": to_texts([a.condition])[0] if a.given else "",

@@ -284,7 +284,7 @@ def dimension(result: LatentDimension, ax: Axes | None = None, *, n_components: 
     ax.set_xlim(0.4, shown + 0.6)
     ax.set_xlabel("Component")
     ax.set_ylabel("Correlation of $f_i$ and $g_i$")
-    ax.set_title(result.summary(), fontsize=11, loc="left", pad=24)
+    ax.set_title(result.write_summary(), fontsize=11, loc="left", pad=24)
     ax.legend(loc="lower left", bbox_to_anchor=(-0.02, 1.0), ncols=5, frameon=False, fontsize=8, columnspacing=1)
     simplify_frame(ax)
     return ax

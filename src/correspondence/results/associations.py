@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from correspondence._util.arguments import check_whole, read_only
+from correspondence._util.summaries import WithSummary
 from correspondence._util.text import list_names, short_repr
 from correspondence.data.table import Backend, to_frame
 from correspondence.results.points import FrameResult
@@ -20,7 +21,7 @@ MIN_DIFFERENCE_TOLD = 0.1  # of the shares that two columns tell of each other, 
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Associations(FrameResult):
+class Associations(WithSummary, FrameResult):
     """How strongly all pairs of columns of a table go together, on held-out rows.
 
     Matrices have a row and a column for each column of the table, in its order. With a `target` the pairs without it
@@ -153,7 +154,7 @@ class Associations(FrameResult):
         kept = np.flatnonzero(self.found[x, y])[:n]
         return to_frame(self._list_pairs(x[kept], y[kept]), backend)
 
-    def summary(self) -> str:
+    def write_summary(self) -> str:
         """Put into words what goes with what.
 
         Returns
@@ -221,4 +222,4 @@ class Associations(FrameResult):
             f"Associations of {len(self)} columns ({list_names(list(self.columns), 6, show=str)}), {self.n:,.0f} rows"
         )
         head += f", {self.condition}" if self.given else ""
-        return "\n".join([head, *(f"  {line}" for line in self.summary().split("\n"))])
+        return "\n".join([head, *(f"  {line}" for line in self.write_summary().split("\n"))])

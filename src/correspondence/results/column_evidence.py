@@ -9,6 +9,7 @@ import numpy as np
 
 from correspondence._util.arguments import read_only
 from correspondence._util.html_tables import HtmlTable
+from correspondence._util.summaries import WithSummary
 from correspondence.results.component_tests import PermutationTest
 from correspondence.results.evidence import Evidence
 from correspondence.results.points import FrameResult, number_columns
@@ -114,7 +115,7 @@ def _average_columns(r2: np.ndarray) -> np.ndarray:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class ColumnsDimension(HtmlTable):
+class ColumnsDimension(WithSummary, HtmlTable):
     """How many axes of many columns are more than chance.
 
     Attributes
@@ -140,7 +141,7 @@ class ColumnsDimension(HtmlTable):
     >>> hidden = rng.integers(2, size=(500, 1))
     >>> X = np.where(rng.random((500, 5)) < 0.8, hidden, 1 - hidden).astype(str)
     >>> co.latent_dimension(co.MCA(n_components=3), X).summary()
-    '1 axis (what a hidden variable with 2 classes would give)'
+    1 axis (what a hidden variable with 2 classes would give)
     """
 
     _n_text_lines = 2
@@ -171,7 +172,7 @@ class ColumnsDimension(HtmlTable):
         """Whether all axes tested are significant, so that there may be more; test more `n_components`."""
         return self.can_be_more and self.n_components == len(self.pvalues) > 0
 
-    def summary(self) -> str:
+    def write_summary(self) -> str:
         """Put the answer into words.
 
         Returns
@@ -195,7 +196,7 @@ class ColumnsDimension(HtmlTable):
 
     def __repr__(self) -> str:
         lines = [
-            f"ColumnsDimension: {self.summary()}",
+            f"ColumnsDimension: {self.write_summary()}",
             f"  alpha {self.alpha:g}, {self.test.n_permutations} permutations of {self.test.kind}; "
             "predicted: mean share of a column, by this axis and those before",
             "  axis  predicted (training)  p-value",

@@ -8,7 +8,9 @@ import numpy as np
 
 from correspondence._util.arguments import check_whole, read_only
 from correspondence._util.html_tables import HtmlTable
+from correspondence._util.summaries import WithSummary
 from correspondence.results.evidence import Evidence, find_points, number_components
+from correspondence.results.evidence_texts import describe_significant
 
 __all__ = ["ALL_PAIRS", "LEFT_OF_ALL_PAIRS", "LatentDimension", "PermutationTest", "PicIntervals"]
 
@@ -17,7 +19,7 @@ LEFT_OF_ALL_PAIRS = "what is left of all pairs"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class PermutationTest(HtmlTable):
+class PermutationTest(WithSummary, HtmlTable):
     """Test of whether each component is more than chance.
 
     Attributes
@@ -91,6 +93,16 @@ class PermutationTest(HtmlTable):
         is_held_out = self.kind == "held-out pairs"
         return Evidence(self.correlations, is_held_out, pvalues=self.pvalues, band=self.band if is_held_out else None)
 
+    def write_summary(self) -> str:
+        """Write how many components are more than chance.
+
+        Returns
+        -------
+        str
+            The lines that `summary` prints.
+        """
+        return describe_significant(self.evidence, self._describe_kind())
+
     def _collect_columns(self) -> dict[str, np.ndarray]:
         figure = "held_out" if self.kind == "held-out pairs" else "training"
         return number_components({figure: self.correlations, "pvalue": self.pvalues})
@@ -109,7 +121,7 @@ class PermutationTest(HtmlTable):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class LatentDimension(HtmlTable):
+class LatentDimension(WithSummary, HtmlTable):
     """How many components two variables share.
 
     Attributes
@@ -145,7 +157,7 @@ class LatentDimension(HtmlTable):
     >>> X = rng.normal(size=(300, 3)); Y = rng.normal(size=(300, 3)); Y[:, 0] += X[:, 0]
     >>> result = co.latent_dimension(co.CCA(n_components=3), X, Y)
     >>> result.summary()
-    '1 component (what a shared variable with 2 classes would give)'
+    1 component (what a shared variable with 2 classes would give)
     >>> (result.pvalues <= result.alpha).tolist()
     [True, False, False]
     """
@@ -238,7 +250,7 @@ class LatentDimension(HtmlTable):
             may_be_more=self.at_least,
         )
 
-    def summary(self) -> str:
+    def write_summary(self) -> str:
         """Put the answer into words.
 
         Returns
@@ -264,7 +276,7 @@ class LatentDimension(HtmlTable):
         low, high = self.interval
         more = " or more" if self.can_be_more and high == len(self.pvalues) else ""
         lines = [
-            f"LatentDimension: {self.summary()}",
+            f"LatentDimension: {self.write_summary()}",
             f"  interval {low} to {high}{more}, alpha {self.alpha:g}, "
             f"{self.test.n_permutations} permutations of {self.test.kind}",
             "  component  training  held out                    p-value",

@@ -9,6 +9,8 @@ import numpy as np
 
 from correspondence._util.arguments import check_whole, read_only
 from correspondence._util.html_tables import HtmlTable
+from correspondence._util.summaries import WithSummary
+from correspondence.results.evidence_texts import describe_holding
 
 __all__ = [
     "Component",
@@ -217,7 +219,7 @@ def _list_known(evidence: Evidence) -> dict[str, np.ndarray]:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class HeldOut(HtmlTable):
+class HeldOut(WithSummary, HtmlTable):
     """What a decomposition reaches on pairs not used in the fit.
 
     Attributes
@@ -266,6 +268,16 @@ class HeldOut(HtmlTable):
         """Evidence about the components, in the form that pictures and sentences read."""
         return Evidence(self.correlations, intervals=self.intervals, level=self.level, captured=self.captured)
 
+    def write_summary(self) -> str:
+        """Write which components hold, and what all of them capture.
+
+        Returns
+        -------
+        str
+            The lines that `summary` prints.
+        """
+        return describe_holding(self.evidence, self.captured_interval, f"{self.n:,.10g} pairs")
+
     def _collect_columns(self) -> dict[str, np.ndarray]:
         low, high = self.intervals.T
         return number_components({"held_out": self.correlations, "low": low, "high": high})
@@ -302,7 +314,7 @@ def compute_gain(first: np.ndarray, second: np.ndarray) -> float:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class CrossFit(HtmlTable):
+class CrossFit(WithSummary, HtmlTable):
     """Functions of all pairs, each pair judged by a fit that did not use it.
 
     Attributes
@@ -399,6 +411,16 @@ class CrossFit(HtmlTable):
     def evidence(self) -> Evidence:
         """Evidence about the components, in the form that pictures and sentences read."""
         return Evidence(self.correlations, intervals=self.intervals, training=self.training, captured=self.captured)
+
+    def write_summary(self) -> str:
+        """Write which components hold, and what all of them capture.
+
+        Returns
+        -------
+        str
+            The lines that `summary` prints.
+        """
+        return describe_holding(self.evidence, self.captured_interval, f"{self.n_held_out:,} {self.unit}")
 
     def _collect_columns(self) -> dict[str, np.ndarray]:
         low, high = self.intervals.T

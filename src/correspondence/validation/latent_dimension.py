@@ -93,7 +93,7 @@ def latent_dimension(
     >>> result.n_components
     2
     >>> result.summary()
-    '2 components (what a shared variable with 3 classes would give)'
+    2 components (what a shared variable with 3 classes would give)
     """
     if not is_number(alpha) or not 1e-4 <= alpha < 1:
         raise ValueError(f"alpha must be a number from 0.0001 to below 1, got {short_repr(alpha)}.")

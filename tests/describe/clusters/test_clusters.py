@@ -58,8 +58,8 @@ def test_four_clusters_are_found(found):
     assert found.chance_ < 0.9
     own = found.agreement_.n_clusters == 4
     assert found.agreement_.agreement[own] > 0.95
-    assert "4 clusters" in found.summary()
-    assert "no clusters" not in found.summary()
+    assert "4 clusters" in found.write_summary()
+    assert "no clusters" not in found.write_summary()
 
 
 @pytest.mark.slow
@@ -70,7 +70,7 @@ def test_noise_has_no_clusters():
         with pytest.warns(co.NothingFound, match="clusters"):
             clusters = co.Clusters(n_resamples=20, random_state=seed).fit(est)
         assert not clusters.has_clusters_
-        assert "one cloud" in clusters.summary()
+        assert "one cloud" in clusters.write_summary()
         gain = co.Clusters("gain", n_resamples=0).fit(est)
         np.testing.assert_array_equal(clusters.labels_, gain.labels_)
         differences.append(clusters.stability_.mean() - clusters.chance_)
@@ -321,24 +321,24 @@ def test_few_rows_are_said_to_be_too_few():
     with warnings.catch_warnings():
         warnings.simplefilter("error")  # a number that was given needs no warning
         clusters = co.Clusters(3, n_resamples=10).fit(ca)
-    assert "few rows" in clusters.summary()
+    assert "few rows" in clusters.write_summary()
 
 
 def test_the_warning_about_few_rows_claims_no_more_than_the_summary():
     est = fit_numbers(np.random.default_rng(0).normal(size=(19, 3)))
     with pytest.warns(co.NothingFound, match=r"few rows \(19\)") as caught:
-        summary = co.Clusters(n_resamples=5).fit(est).summary()
+        summary = co.Clusters(n_resamples=5).fit(est).write_summary()
     assert "few rows (19)" in summary
     assert "one cloud" not in summary + str(caught[0].message)
 
 
 def test_the_figure_that_decides_is_told_with_yes_and_no(found):
     own = found.agreement_.n_clusters == found.n_clusters_
-    assert f"{int(100 * found.agreement_.held_out[own][0])} % of the pairs" in found.summary()
+    assert f"{int(100 * found.agreement_.held_out[own][0])} % of the pairs" in found.write_summary()
     with pytest.warns(co.NothingFound, match="one cloud"):
         none = co.Clusters(n_resamples=5).fit(fit_numbers(np.random.default_rng(0).normal(size=(40, 3))))
-    assert f"at best {int(100 * none.agreement_.held_out.max())} % (with" in none.summary()
-    assert "80 % are needed" in none.summary()
+    assert f"at best {int(100 * none.agreement_.held_out.max())} % (with" in none.write_summary()
+    assert "80 % are needed" in none.write_summary()
 
 
 @pytest.mark.parametrize(
@@ -371,7 +371,7 @@ def test_more_clusters_than_resamples_have_rows():
     mca = co.MCA(n_components=5).fit(co.datasets.load_poison()[:, 4:])
     clusters = co.Clusters(26, n_resamples=2).fit(mca)
     assert np.isnan(clusters.stability_).all()
-    assert "too few different rows" in clusters.summary()
+    assert "too few different rows" in clusters.write_summary()
 
 
 # --- more rows than a tree may have, at few places

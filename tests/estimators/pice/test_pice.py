@@ -350,7 +350,7 @@ def test_training_and_held_out_values_side_by_side(rng):
     est = fit(x, x + rng.normal(size=1000))
     assert est.validation_.n == 150
     assert est.decomposition_.n == 1000
-    lines = est.summary().splitlines()
+    lines = est.write_summary().splitlines()
     assert "additive model, 1000 pairs" in lines[0]
     assert float(lines[2].split()[1]) == pytest.approx(est.correlations_[0], abs=0.05)
     assert f"{est.validation_.correlations[0]:.4f} [" in lines[2]

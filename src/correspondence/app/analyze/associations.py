@@ -151,7 +151,7 @@ def write_associations(found: FileAssociations, folder: Path, title: str) -> dic
         figure: Any = draw_associations(a).figure
         figure.savefig(temporary / PICTURE_FILE, dpi=DOTS_PER_INCH, bbox_inches="tight")
         notes = [note for note in found.notes if note not in a.notes]  # the page has these
-        explore(a, path=temporary / REPORT_FILE, title=title, about=[*a.summary().split("\n"), *notes])
+        explore(a, path=temporary / REPORT_FILE, title=title, about=[*a.write_summary().split("\n"), *notes])
         (temporary / SUMMARY_FILE).write_text(to_json(content) + "\n", encoding="utf-8")
     return content
 
@@ -185,7 +185,7 @@ def summarise_associations(found: FileAssociations, folder: Path, title: str) ->
         "pairs": len(strongest),
         "significant": sum(row["adjusted_pvalue"] <= a.alpha for row in strongest),
         "strongest": [row for row in strongest if row["adjusted_pvalue"] <= a.alpha][:MAX_PAIRS_IN_SUMMARY],
-        "sentences": a.summary().split("\n"),
+        "sentences": a.write_summary().split("\n"),
         "notes": list(found.notes),
     }
 

@@ -50,7 +50,7 @@ class FileClusters:
         columns = (self.table[name] for name in ("cluster", "size", "description"))
         rows = list(zip(*columns, strict=True))[:MAX_CLUSTERS_IN_WORDS]
         told = [f"Cluster {i} ({size:,} of {sum(self.table['size']):,}): {text}." for i, size, text in rows if text]
-        return [self.fitted.summary(), *told]
+        return [self.fitted.write_summary(), *told]
 
     @property
     def record(self) -> dict[str, Any]:

@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from correspondence._util.arguments import check_seed, count_observations, find_user_stacklevel
 from correspondence._util.constraints import FLAG, Constraints, Whole, check_parameters
+from correspondence._util.summaries import WithSummary
 from correspondence._util.user_warnings import LeftOut, NothingFound
 from correspondence.data.table import Backend, to_frame
 from correspondence.describe.clusters.evidence import (
@@ -41,7 +42,7 @@ MAX_SIZES_SHOWN = 10
 MIN_ROWS_TO_CONFIRM = 20  # in halves of fewer rows clusters have too few members
 
 
-class Clusters(ClusterMixin, BaseEstimator):
+class Clusters(WithSummary, ClusterMixin, BaseEstimator):
     """Cluster the rows or columns of any analysis, by Ward's method and k-means on its axes.
 
     Parameters
@@ -368,7 +369,7 @@ class Clusters(ClusterMixin, BaseEstimator):
         names = np.array([*(f"cluster {i + 1}" for i in range(self.n_clusters_)), None], dtype=object)
         return cast(GroupsDescription, describe_groups(frame, names[labels], **options))
 
-    def summary(self) -> str:
+    def write_summary(self) -> str:
         """Say in sentences what was found.
 
         Returns

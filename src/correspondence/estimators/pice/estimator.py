@@ -9,6 +9,7 @@ import torch
 from sklearn.utils.validation import check_is_fitted
 
 from correspondence._util.constraints import FLAG, SEED, Constraint, Constraints, Real, Whole, check_parameters
+from correspondence._util.summaries import WithSummary
 from correspondence.core.estimator import MISSING_POLICIES, PairsEstimator, treat_missing
 from correspondence.core.scoring import score_pairs
 from correspondence.data.encoders.columns import copy_for_expectations
@@ -48,7 +49,7 @@ CALLBACKS = Constraint(
 )
 
 
-class PICE(PairsEstimator):
+class PICE(WithSummary, PairsEstimator):
     """Principal functions of two variables of any kind, learned by two nets, F-Net and G-Net.
 
     Three models compete, each more flexible than the one before: sums of smooth functions of the columns, in closed
@@ -312,7 +313,7 @@ class PICE(PairsEstimator):
         self.validation_, self.model_ = result, model.name
         self._compared = before.correlations
 
-    def summary(self) -> str:
+    def write_summary(self) -> str:
         """Show the correlations on the training pairs and on the held-out pairs side by side.
 
         Returns
