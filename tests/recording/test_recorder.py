@@ -525,7 +525,6 @@ def check_sentence(error):
         ({"max_frames": 1}, "max_frames must"),
         ({"X_probe": []}, "X_probe must"),
         ({"X_probe": iter([np.arange(3)])}, "X_probe must"),
-        ({"model": None}, "model is missing"),
         ({"outputs": "odds"}, "outputs must"),
         ({"batch_size": 0}, "batch_size must"),
         ({"classes": ["a", "b"]}, "classes has 2"),

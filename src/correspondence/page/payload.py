@@ -153,7 +153,7 @@ def collect_arrays(kept: int, clouds: list[Cloud]) -> dict[str, np.ndarray]:
 
 
 def list_input_notes(seen: Scene, kept: int) -> Part:
-    """Say how much of a classifier the planes of the first axes preserve, by axes such as "0 1", and what is left out."""
+    """Say how much of a classifier planes of the first axes preserve, by axes such as "0 1", and what is left out."""
     n = min(kept, MAX_FAITHFUL_AXES)
     planes = [[0]] if n == 1 else [[i, j] for i, j in combinations(range(n), 2)]
     told = {" ".join(map(str, index)): describe_faithfulness(seen, index) for index in planes}

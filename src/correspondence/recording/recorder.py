@@ -15,12 +15,13 @@ from typing import Any
 import numpy as np
 from sklearn.exceptions import NotFittedError
 
-from correspondence._util.arguments import check_seed, check_whole, count_observations, find_user_stacklevel, take_rows
-from correspondence._util.labels import as_labels, encode_labels, to_object_array
+from correspondence._util.arguments import check_whole, count_observations, find_user_stacklevel
 from correspondence._util.user_warnings import LeftOut
 from correspondence.classifiers.beliefs import Beliefs, is_stream
 from correspondence.classifiers.class_labels import find_classes
 from correspondence.core.decomposition import Decomposition
+from correspondence.recording.batches import check_labels, train_in_batches
+from correspondence.recording.callbacks import RecorderCallback, make_callback
 from correspondence.recording.film import Film, make_film
 from correspondence.recording.frames import RecordedFrames, analyse_frame, find_axes, find_coordinates
 from correspondence.recording.learning import measure_timeline
@@ -38,9 +39,10 @@ class TrainingRecorder:
 
     Parameters
     ----------
-    model : classifier, torch module or callable
+    model : classifier, torch module, callable or None
         The model is asked for its beliefs about the probes, as by `ClassifierCA`; a torch module in evaluation mode. A
-        model of scikit-learn that cannot answer yet is first asked after its first step.
+        model of scikit-learn that cannot answer yet is first asked after its first step. It may be None if a library
+        makes it and `callback` or `follow` brings it.
     X_probe : array-like, tensor or frame
         Record the beliefs about these inputs, ideally a few hundred to a few thousand that are not used in the
         training.
@@ -97,8 +99,6 @@ class TrainingRecorder:
         max_frames: int = 500,
         path: str | Path | None = None,
     ) -> None:
-        if model is None:
-            raise TypeError("model is missing. Pass the classifier that is trained.")
         if is_stream(X_probe):
             raise TypeError("X_probe must be an array, a tensor or a frame of inputs, not batches of them.")
         n = count_observations(X_probe, "X_probe")
@@ -107,11 +107,13 @@ class TrainingRecorder:
         every = check_whole(every, "every", 1)
         self.max_frames = check_whole(max_frames, "max_frames", 2)
         self.model, self.X_probe, self.outputs, self.batch_size = model, X_probe, outputs, batch_size
-        self._given = classes
-        self._labels = None if y is None else _check_labels(y, n)
+        self.given_classes = classes
+        self.labels = None if y is None else check_labels(y, n)
         self._ask = self._make_beliefs()
         self._recording = Recording.create_empty(path, n, every)
-        self._step = 0
+        self._step, self._is_live = 0, True
+        if model is None:
+            return
         try:
             self.record()
         except NotFittedError:  # it can be asked after its first step
@@ -136,6 +138,7 @@ class TrainingRecorder:
         recorder = cls.__new__(cls)
         recorder._recording = Recording.read_folder(path)
         recorder.model = recorder.X_probe = None
+        recorder._is_live = False
         recorder.max_frames = len(recorder._recording.steps)
         return recorder
 
@@ -143,7 +146,7 @@ class TrainingRecorder:
 
     def step(self) -> None:
         """Count a step of the training, and record the beliefs every ``every``-th time."""
-        self._check_live()
+        self._check_model()
         self._step += 1
         if self._step % self.every == 0 or not len(self):
             self.record()
@@ -152,12 +155,56 @@ class TrainingRecorder:
         """Do the same as `step`, whatever the arguments: a callback for anything."""
         self.step()
 
+    def follow(self, model: Any) -> None:
+        """Ask this model from now on, one that a training has made or replaced; its classes must be the same.
+
+        Parameters
+        ----------
+        model : classifier, torch module or callable
+            The model is of any kind that the recorder takes.
+        """
+        if model is None:
+            raise TypeError("model is missing. Pass the classifier that is trained.")
+        self._check_live()
+        if model is not self.model:
+            self.model = model
+            self._ask = self._make_beliefs()
+
+    def callback(self, unit: str = "step") -> RecorderCallback:
+        """Return this recorder as a callback of the library that trains.
+
+        It is one of xgboost, lightgbm and Keras (``callbacks=[...]``), of Lightning (``Trainer(callbacks=[...])``), of
+        estimators of scikit-learn that have `set_callbacks`, and of your own loops with hooks of these names. The
+        library must have been imported before. A step is an iteration of boosting or of a solver, or a batch.
+
+        Parameters
+        ----------
+        unit : {"step", "epoch"}
+            Whether a batch or an epoch is a step, where there are both. Every ``every``-th step is recorded.
+
+        Returns
+        -------
+        RecorderCallback
+            The callback, which also brings the model if the recorder has none.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> recorder = TrainingRecorder(None, np.eye(3), every=2)
+        >>> callback = recorder.callback()                  # of lightgbm: train(..., callbacks=[callback])
+        >>> callback.after_iteration(lambda X: 0.8 * X + 0.2 / 3, 0, {})        # what xgboost calls
+        False
+        >>> len(recorder)
+        1
+        """
+        return make_callback(self, unit)
+
     def record(self) -> None:
         """Record the beliefs now, for instance after the last step, unless those of this step are recorded already.
 
         Invalid beliefs (NaN after divergence, say) are skipped with a warning.
         """
-        self._check_live()
+        self._check_model()
         if self._recording.steps and self._recording.steps[-1] == self._step:
             return
         if self._recording.classes is None:
@@ -172,7 +219,7 @@ class TrainingRecorder:
         if self._recording.classes is None:
             classes = self._ask.name_classes(P.shape[1])
             self._recording.set_classes(
-                classes, None if self._labels is None else find_classes(self._labels, classes, name="y")
+                classes, None if self.labels is None else find_classes(self.labels, classes, name="y")
             )
         self._recording.append_frame(self._step, P)
         while len(self) > self.max_frames:
@@ -200,38 +247,20 @@ class TrainingRecorder:
             The recorder itself.
         """
         self._check_live()
-        if not hasattr(self.model, "partial_fit"):
-            raise TypeError(f"model must have partial_fit, got {type(self.model).__name__}. Train it and call step().")
-        n = count_observations(X, "X")
-        labels = _check_labels(y, n, "X")
-        check_whole(batch_size, "batch_size", 1)
-        rng = check_seed(random_state)
-        first = {} if hasattr(self.model, "classes_") else {"classes": self._collect_training_classes(labels)}
-        for _ in range(check_whole(epochs, "epochs", 1)):
-            order = rng.permutation(n)
-            for rows in np.split(order, range(batch_size, n, batch_size)):
-                self.model.partial_fit(take_rows(X, rows), labels[rows], **first)
-                first = {}
-                self.step()
-        self.record()
+        train_in_batches(self, X, y, batch_size, epochs, random_state)
         return self
 
-    def _collect_training_classes(self, labels: np.ndarray) -> np.ndarray:
-        """Return the classes that a model must know before its first batch: those given, if they are labels, or all."""
-        seen = set(labels.tolist())
-        if self._given is not None:
-            given = as_labels(self._given, "classes").tolist()
-            more = given if seen <= set(given) else []
-        else:
-            more = [] if self._labels is None else self._labels.tolist()
-        return np.array(encode_labels(to_object_array([*labels.tolist(), *more]), "y")[1].tolist())
-
     def _make_beliefs(self) -> Beliefs:
-        return Beliefs(self.model, self.outputs, batch_size=self.batch_size, classes=self._given)
+        return Beliefs(self.model, self.outputs, batch_size=self.batch_size, classes=self.given_classes)
 
     def _check_live(self) -> None:
-        if self.model is None:
+        if not self._is_live:
             raise ValueError("This recording was loaded and cannot continue. Make a new TrainingRecorder.")
+
+    def _check_model(self) -> None:
+        self._check_live()
+        if self.model is None:
+            raise TypeError("model is missing. Pass the classifier that is trained, or call follow(model).")
 
     # --- frames
 
@@ -414,11 +443,3 @@ class TrainingRecorder:
         if getattr(self, "_axes_of", None) != key:
             self._axes_of, self._axes = key, find_axes(self.beliefs(-1), self._recording.get_classes())
         return self._axes
-
-
-def _check_labels(y: Any, n: int, inputs: str = "X_probe") -> np.ndarray:
-    """Check that there is one label for each input."""
-    labels = as_labels(y, "y")
-    if len(labels) != n:
-        raise ValueError(f"y must have one label for each of the {n} inputs of {inputs}, got {len(labels)}.")
-    return labels
