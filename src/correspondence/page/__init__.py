@@ -153,7 +153,7 @@ def explore(
     >>> co.explore(ca, path="tasks.html", names=("task", "who does it"))      # doctest: +SKIP
     ExplorerPage(0.2 MB, tasks.html)
     """
-    made = describe_making(dict(locals()), explore.__kwdefaults__)
+    made = describe_making(dict(locals()), explore.__kwdefaults__ or {})
     check_whole(max_points, "max_points", 1)
     if path is not None:
         check_new_file(path, overwrite)

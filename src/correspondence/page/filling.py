@@ -26,6 +26,7 @@ PAGE_SCRIPTS = (
     "history.js",
     "embedding.js",
     "svg.js",
+    "twin.js",
     "export.js",
     "code.js",
     "page.js",

@@ -17,7 +17,7 @@ class Page {
     this.numberLines = [];
     this.frame = model.data.frames ? model.data.frames.steps.length - 1 : -1;
     this.layer = new Layer(this);
-    this.plane.on("paint", context => { this.layer.paint(context); this.history?.touch(); });
+    this.plane.on("paint", context => { this.layer.paint(context); this.history?.touch(); this.twin?.follow(); });
     this.plane.on("hover", (i, at) => this.hover(i, at));
     this.plane.on("click", i => this.choose(i));
     this.plane.on("select", points => this.select(points));
@@ -37,6 +37,7 @@ class Page {
     this.state = new State(this);
     this.history = new History(this);
     this.embedding = new Embedding(this);
+    this.twin = new Twin(this);
     this.exporter = new Exporter(this);
     this.code = new CodePanel(this);
   }
@@ -77,7 +78,7 @@ class Page {
 
   /* --- what is shown */
 
-  get panes() { return [this.plane]; }
+  get panes() { return this.twin?.isOpen ? [this.plane, this.twin.view.plane] : [this.plane]; }
 
   get axes() { return [Number($("first").value), Number($("second").value)]; }
   get map() { return $("map").value; }
@@ -90,12 +91,17 @@ class Page {
     this.plane.setPoints(xy, model.crowd);
     this.numberLines = model.numberLines(first, second, this.map);
     this.hover(-1, [0, 0]);
-    this.named = { y: model.byWeight(["y", "ys", "yc"], first, second), others: model.byWeight(["x", "xs", "xc", "mark"], first, second) };
-    this.crowd = model.byWeight(["x", "y", "mark", "xs", "ys"], first, second, cloud => !cloud.named && !!cloud.labels);
-    if (model.data.triplot) this.named = { y: [...model.byWeight(["xc"], first, second), ...this.named.y], others: model.byWeight(["x"], first, second) };
+    this.nameOn(this);
+    this.twin?.arrange();
     this.colour();
     this.note();
     if (this.chosen >= 0) this.showCard();
+  }
+  /* The points that may have labels on the axes of a plane, the heaviest first. */
+  nameOn(view) {
+    const { model } = this, [first, second] = view.axes, listed = (...roles) => model.byWeight(roles, first, second);
+    view.named = model.data.triplot ? { y: [...listed("xc"), ...listed("y", "ys", "yc")], others: listed("x") } : { y: listed("y", "ys", "yc"), others: listed("x", "xs", "xc", "mark") };
+    view.crowd = model.byWeight(["x", "y", "mark", "xs", "ys"], first, second, cloud => !cloud.named && !!cloud.labels);
   }
   note() {
     const told = this.isLast ? this.describeMap() : "During the training: inputs where the model of this step puts them, in the axes of its end.";
@@ -157,6 +163,7 @@ class Page {
     }
     this.plane.paper = rgb(this.style.paper);
     this.plane.setLooks(colours, looks);
+    this.twin?.look();
   }
   ink(cloud, code) {
     const { classes, many, triplot } = this.model.data, isLoose = cloud.role === "x" && (classes?.grouped || triplot);
@@ -289,15 +296,15 @@ class Page {
 
   /* --- a point */
 
-  hover(i, [x, y]) {
+  hover(i, [x, y], plane = this.plane) {
     const tip = $("tip");
     if (i !== this.hovered) { this.hovered = i; this.plane.draw(); tip.replaceChildren(...(i < 0 ? [] : this.describe(i))); }
     tip.hidden = i < 0;
-    this.plane.layer.style.cursor = i >= 0 ? "pointer" : this.plane.selecting ? "crosshair" : "grab";
+    plane.layer.style.cursor = i >= 0 ? "pointer" : this.plane.selecting ? "crosshair" : "grab";
     if (i < 0) return;
-    const { width, height } = this.plane;
-    tip.style.left = `${Math.max(4, Math.min(x + 16, width - tip.offsetWidth - 4))}px`;
-    tip.style.top = `${y + 16 + tip.offsetHeight > height ? Math.max(4, y - tip.offsetHeight - 12) : y + 16}px`;
+    const { width, height, root } = plane;
+    tip.style.left = `${root.offsetLeft + Math.max(4, Math.min(x + 16, width - tip.offsetWidth - 4))}px`;
+    tip.style.top = `${root.offsetTop + (y + 16 + tip.offsetHeight > height ? Math.max(4, y - tip.offsetHeight - 12) : y + 16)}px`;
   }
   /* What a tip or a card says of a point. */
   describe(i, isCard = false) {
@@ -333,7 +340,7 @@ class Page {
   choose(i, closer = 0) {
     this.chosen = i;
     this.matches = [];
-    if (i >= 0 && closer) this.plane.centre(i, closer);
+    if (i >= 0 && closer) this.panes.forEach(plane => plane.centre(i, closer));
     this.showCard();
     this.plane.draw();
   }
@@ -408,9 +415,8 @@ class Page {
       $(id).checked = isThere && id !== "confused";
     }
     for (const id of ["labels", "pictures", "lines", "confused"]) $(id).addEventListener("change", () => this.plane.draw());
-    $("reset").addEventListener("click", () => this.reset());
-    $("in").addEventListener("click", () => this.plane.zoomBy(1.5));
-    $("out").addEventListener("click", () => this.plane.zoomBy(1 / 1.5));
+    $("reset").addEventListener("click", () => { this.reset(); if (this.twin?.isOpen) this.twin.view.reset(); });
+    for (const [id, factor] of [["in", 1.5], ["out", 1 / 1.5]]) $(id).addEventListener("click", () => this.panes.forEach(plane => plane.zoomBy(factor)));
     $("select").addEventListener("click", () => {
       this.plane.selecting = !this.plane.selecting;
       $("select").setAttribute("aria-pressed", String(this.plane.selecting));
@@ -550,11 +556,10 @@ class Page {
     });
     this.toFrame(this.frame);
   }
-  setKeys() {
-    const { plane } = this;
+  bindKeys(plane, reset) {
     const keys = {
       ArrowLeft: () => plane.panBy(60, 0), ArrowRight: () => plane.panBy(-60, 0), ArrowUp: () => plane.panBy(0, 60), ArrowDown: () => plane.panBy(0, -60),
-      "+": () => plane.zoomBy(1.3), "=": () => plane.zoomBy(1.3), "-": () => plane.zoomBy(1 / 1.3), 0: () => this.reset(),
+      "+": () => plane.zoomBy(1.3), "=": () => plane.zoomBy(1.3), "-": () => plane.zoomBy(1 / 1.3), 0: reset,
       n: () => this.step(1), p: () => this.step(-1), l: () => $("labels").click(), Escape: () => { this.choose(-1); this.select([]); },
     };
     plane.root.addEventListener("keydown", event => {
@@ -562,6 +567,9 @@ class Page {
       event.preventDefault();
       keys[event.key]();
     });
+  }
+  setKeys() {
+    this.bindKeys(this.plane, () => this.reset());
     document.addEventListener("keydown", event => {
       if (event.target.closest("input[type=search], select") || event.ctrlKey || event.metaKey || event.altKey) return;
       if (event.key === "/") { event.preventDefault(); this.layout.open(true); $("search").focus(); }
