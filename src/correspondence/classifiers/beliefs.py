@@ -67,7 +67,9 @@ class Beliefs(FeatureMap):
     """
 
     kind = "beliefs"
-    width: int | None
+    group: np.ndarray | None = None  # as in pickles of earlier versions
+    width: int | None = None
+    min_mass = 0.0
 
     def __init__(
         self,
@@ -87,7 +89,6 @@ class Beliefs(FeatureMap):
         self._ask = find_predict_function(model)
         self._are_logits = outputs == "logits" if outputs != "auto" or not is_torch_module(model) else None
         self.group = None if group is None else check_group(group, "group")
-        self.min_mass, self.width = 0.0, None
         self.given = _choose_class_names(classes, find_class_names(model))
 
     def name_classes(self, k: int) -> np.ndarray:
