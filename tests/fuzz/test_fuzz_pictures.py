@@ -168,7 +168,7 @@ def test_points_without_a_place(tmp_path):
         ca = co.CA().fit(co.Table([[9, 1, 0], [2, 8, 0], [0, 0, 0], [4, 4, 9]], list("abcd"), list("xyz")))
     assert np.isnan(ca.decomposition_.f.values[2]).all()
     with limited():
-        ax = drawn(co.plot.plane(ca, size_by_mass=True))
+        ax = drawn(co.plot.plane(ca, size="mass"))
         drawn(co.plot.contributions(ca, side="rows"))
         assert all(np.isfinite(points.get_offsets()).all() for points in ax.collections if len(points.get_offsets()))
         co.explore(ca, path=tmp_path / "p.html")

@@ -63,7 +63,7 @@ def written(ax, draw=True):
     """Labels that are seen after drawing, with their boxes in pixels."""
     if draw:
         ax.figure.canvas.draw()
-    texts = [text for text in ax.texts if text.get_visible()]
+    texts = [text for text in ax.texts if text.get_visible() and text.get_gid() != "caption"]
     return {text.get_text(): text.get_window_extent() for text in texts}
 
 
@@ -171,7 +171,7 @@ def test_legend_has_the_names(ca):
 
 
 def test_areas_are_proportional_to_mass(ca):
-    ax = plot.plane(ca, size_by_mass=True)
+    ax = plot.plane(ca, size="mass")
     for area, points in zip(areas(ax), (ca.rows_, ca.columns_), strict=True):
         np.testing.assert_allclose(area / area.max(), points.mass / points.mass.max())
     assert len(set(areas(plot.plane(ca))[0])) == 1
@@ -187,9 +187,9 @@ def test_every_label_of_a_small_table_is_written(ca):
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("rows", "columns"), [(5, 4), (25, 10), (60, 40)])
-@pytest.mark.parametrize("size_by_mass", [False, True])
-def test_labels_are_apart(rows, columns, size_by_mass):
-    assert_apart(plot.plane(random_ca(rows, columns), size_by_mass=size_by_mass))
+@pytest.mark.parametrize("size", [None, "mass"])
+def test_labels_are_apart(rows, columns, size):
+    assert_apart(plot.plane(random_ca(rows, columns), size=size))
 
 
 def test_labels_are_clear_of_the_points():
@@ -242,7 +242,7 @@ def test_labels_stay_beside_their_points(ca):
 def test_the_labels_that_contribute_most_are_written(ca):
     contribution = ca.rows_.mass * (ca.rows_.principal[:, :2] ** 2).sum(axis=1)
     first = ca.rows_.labels[np.argmax(contribution)]
-    texts = [text.get_text() for text in plot.plane(ca, max_labels=5).texts]
+    texts = [text.get_text() for text in plot.plane(ca, max_labels=5).texts if text.get_gid() != "caption"]
     assert len(texts) == 5
     assert first in texts
 
@@ -515,7 +515,13 @@ def test_supplementary_points_are_drawn_where_they_lie():
     ax.figure.canvas.draw()
     shown = {text.get_text() for text in ax.texts if text.get_visible()}
     assert {*rows.labels, *columns.labels} <= shown
-    assert [text.get_text() for text in ax.get_legend().get_texts()] == ["rows", "columns", "supplementary"]
+    assert [text.get_text() for text in ax.get_legend().get_texts()] == [
+        "rows",
+        "columns",
+        "supplementary rows",
+        "supplementary columns",
+    ]
+    assert all(len(cloud.get_facecolor()) == 0 for cloud in ax.collections[2:4]), "they are hollow"
     plot.plane(ca, supplementary=rows)
     with pytest.raises(TypeError, match="supplementary must"):
         plot.plane(ca, supplementary=[[1, 2]])

@@ -111,12 +111,12 @@ def test_the_caption_counts_what_is_not_drawn(mixed):
 
 def test_columns_may_be_switched_off_or_shown_without_names(mixed, rng):
     est, X, Y = mixed
-    ax = plot.plane(est, X=X, Y=Y, columns=False)
+    ax = plot.plane(est, X=X, Y=Y, variables=False)
     assert (written(ax), caption(ax), len(clouds(ax))) == ([], None, 2)
     Z = rng.normal(size=(300, 2))
     nameless = co.CCA(2).fit(Z, Z + rng.normal(size=(300, 2)))
     assert written(plot.plane(nameless, X=Z, Y=Z)) == []
-    assert "column 1" in written(plot.plane(nameless, X=Z, Y=Z, columns=True))
+    assert "column 1" in written(plot.plane(nameless, X=Z, Y=Z, variables=True))
     with pytest.raises(ValueError, match="columns must"):
         plot.plane(est, X=X, Y=Y, columns="all")
 

@@ -161,7 +161,7 @@ def test_conditions_are_told(data):
 
 
 def test_constraints_and_names_may_be_left_out(ca):
-    ax = plot.plane(ca, columns=False, names=("farms", "plants"), size_by_mass=True)
+    ax = plot.plane(ca, variables=False, names=("farms", "plants"), size="mass")
     assert not len(tips_of(ax))
     assert set(clouds_of(ax)) == {"farms", "plants"}
     assert "plants" in caption_of(ax)

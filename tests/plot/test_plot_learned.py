@@ -256,10 +256,10 @@ def test_y_is_needed_unless_it_is_labels(numbers):
     assert not plt.get_fignums()
 
 
-@pytest.mark.parametrize("arguments", [{"size_by_mass": True}, *({"map": name} for name in ("rowgab", "rowgreen"))])
+@pytest.mark.parametrize("arguments", [{"size": "mass"}, *({"map": name} for name in ("rowgab", "rowgreen"))])
 def test_numbers_have_no_mass(numbers, arguments):
     d, Z = numbers
-    with pytest.raises(ValueError, match=r"(map|size_by_mass) must .*mass"):
+    with pytest.raises(ValueError, match=r"(map|size) must .*mass"):
         plot.plane(d, X=X, Y=Z, **arguments)
     assert not plt.get_fignums()
 

@@ -211,7 +211,7 @@ def test_one_axis_is_a_strip_and_ellipses_need_a_plane(mca):
     assert len(plot.scree(one).patches) == 1
 
 
-@pytest.mark.parametrize("name", ["Y", "marks", "confusing", "columns", "boundaries", "thumbnails"])
+@pytest.mark.parametrize("name", ["Y", "marks", "confusing", "variables", "arrows", "boundaries", "thumbnails"])
 def test_what_many_columns_do_not_have_is_refused(mca, name):
     with pytest.raises(TypeError, match=f"{name} .* many columns"):
         plot.plane(mca, **{name: True})

@@ -13,11 +13,14 @@ from correspondence._util.arguments import check_whole
 from correspondence._util.labels import to_object_array
 from correspondence._util.text import one_line
 from correspondence.core.decomposition import as_decomposition
-from correspondence.plot.column_marks import annotate_caption, draw_number, sample_lines
+from correspondence.plot.column_marks import draw_number, sample_lines
 from correspondence.plot.drawn_clouds import DrawnCloud
+from correspondence.plot.label_choice import LabelChoice
 from correspondence.plot.labels import write_labels
+from correspondence.plot.layout import arrange_plane
+from correspondence.plot.legends import collect_legend
 from correspondence.plot.many_columns import choose_number_colours
-from correspondence.plot.plane_parts import add_legend, draw_cross
+from correspondence.plot.plane_parts import draw_cross
 from correspondence.plot.style import make_axes
 from correspondence.results.points import SupplementaryNumbers
 from correspondence.scene.colours import GREY, list_variable_colours
@@ -86,11 +89,11 @@ def correlation_circle(
     ax.set(xlim=(-1.12, 1.12), ylim=(-1.12, 1.12), aspect="equal")
     titles = [write_axis_title(est, i) if has_many_columns(est) else f"Axis {i + 1}" for i in index]
     ax.set(xlabel=titles[0], ylabel=titles[1])
-    add_legend(ax, list_arrow_handles(est, drawn))
     cloud = _make_tips(drawn, tips, colours)
-    write_labels(ax, [cloud], [cloud], max_labels, [], sample_lines(lines))
-    if len(drawn) < len(arrows):
-        annotate_caption(ax, f"Not drawn, with the smallest correlations or none: {len(arrows) - len(drawn):,} numbers")
+    placing, n_silent = write_labels(ax, [cloud], [cloud], max_labels, LabelChoice(), sample_lines(lines))
+    n_hidden = len(arrows) - len(drawn)
+    notes = [f"not drawn, with the smallest correlations or none: {n_hidden:,} numbers"] if n_hidden else []
+    arrange_plane(ax, collect_legend(ax, list_arrow_handles(est, drawn)), notes, placing, n_silent)
     return ax
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import textwrap
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -15,26 +14,24 @@ from matplotlib.patheffects import withStroke
 
 from correspondence.core.functions import PrincipalFunctions
 from correspondence.plot.drawn_clouds import DrawnCloud, add_zero_height
+from correspondence.plot.style import find_font_scale
 from correspondence.scene.column_marks import ARROW_DEVIATIONS, ColumnMarks, NumberMark, find_column_marks
 from correspondence.scene.points import Scaling, ScenePoints, find_scale_factor
 
 __all__ = [
-    "CAPTION_LETTER_POINTS",
     "FAINT_AREA_POINTS",
     "SideColumns",
-    "annotate_caption",
     "draw_number",
     "draw_numbers",
     "find_side_columns",
+    "list_caption_parts",
     "sample_lines",
-    "write_caption",
 ]
 
 MAX_CATEGORIES = 25  # of each side
 MAX_NUMBERS = 12
 CATEGORY_AREA_POINTS, FAINT_AREA_POINTS = 36.0, 10.0
 N_LINE_POINTS = 12  # points of an arrow or a segment that labels keep clear of
-CAPTION_OFFSET_POINTS, CAPTION_LETTER_POINTS = 34, 3.4  # below the plane; width of a letter
 
 
 @dataclass(frozen=True, eq=False)
@@ -141,7 +138,7 @@ def _make_named_cloud(
 ) -> DrawnCloud:
     points = ScenePoints.from_places(places, labels)
     areas = np.full(len(xy), area)
-    return replace(rows, points=points, name="_", xy=xy, area=areas, weight=weight, colours=None)
+    return replace(rows, points=points, name="_", xy=xy, area=areas, weight=weight, colours=None, measures={})
 
 
 def draw_numbers(ax: Axes, side: SideColumns) -> np.ndarray:
@@ -157,7 +154,9 @@ def draw_number(ax: Axes, line: np.ndarray, colour: str, is_dashed: bool = False
         outline = [withStroke(linewidth=2.6, foreground="white", alpha=0.8)]
         style: dict[str, Any] = {"color": colour, "lw": 1.0, "marker": ".", "ms": 3, "zorder": 2.6}
         ax.plot(line[:-1, 0], line[:-1, 1], path_effects=outline, **style)
-    arrow = {"arrowstyle": "-|>", "color": colour, "lw": 1.1, "shrinkA": 0, "shrinkB": 0, "mutation_scale": 9}
+    scale = find_font_scale()
+    arrow = {"arrowstyle": "-|>", "color": colour, "lw": 1.1 * scale, "shrinkA": 0, "shrinkB": 0}
+    arrow["mutation_scale"] = 9 * scale
     if is_dashed:
         arrow["linestyle"] = "--"
     ax.annotate("", line[-1], line[-2], arrowprops=arrow, zorder=2.7)
@@ -171,8 +170,8 @@ def sample_lines(lines: Sequence[np.ndarray], n: int = N_LINE_POINTS) -> np.ndar
     return np.vstack([np.empty((0, 2)), *pieces])
 
 
-def write_caption(ax: Axes, sides: Sequence[SideColumns], notes: Sequence[str] = ()) -> None:
-    """Say below the plane what the marks are, how many are not drawn, and more."""
+def list_caption_parts(sides: Sequence[SideColumns]) -> list[str]:
+    """Say what the marks are, and how many are not drawn."""
     has_arrows = any(len(line) == 2 for side in sides for line in side.lines)
     has_paths = any(len(line) > 2 for side in sides for line in side.lines)
     drawn = dict.fromkeys(side.noun[1] for side in sides if len(side.categories.xy))
@@ -180,29 +179,7 @@ def write_caption(ax: Axes, sides: Sequence[SideColumns], notes: Sequence[str] =
     parts += ["arrows to where high numbers lie"] if has_arrows else []
     parts += ["paths from low to high numbers"] if has_paths else []
     hidden = count_hidden(sides)
-    if hidden:
-        parts.append(f"not drawn, near the centre or rare: {' and '.join(hidden)}")
-    parts += notes
-    if not parts:
-        return
-    text = "; ".join(parts)
-    annotate_caption(ax, text[:1].upper() + text[1:])
-
-
-def annotate_caption(ax: Axes, text: str) -> None:
-    """Write a text below the plane."""
-    room = 72 * ax.bbox.width / ax.figure.dpi / CAPTION_LETTER_POINTS
-    ax.annotate(
-        textwrap.fill(text, max(30, int(room))),  # a longer line would squeeze the plane
-        (0, 0),
-        (0, -CAPTION_OFFSET_POINTS),
-        xycoords="axes fraction",
-        textcoords="offset points",
-        fontsize=7,
-        color="0.4",
-        va="top",
-        gid="caption",
-    )
+    return [*parts, f"not drawn, near the centre or rare: {' and '.join(hidden)}"] if hidden else parts
 
 
 def count_hidden(sides: Sequence[SideColumns]) -> list[str]:

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
 from correspondence._util.arguments import count_observations
+from correspondence._util.text import short_repr
 from correspondence.core.decomposition import Decomposition
 from correspondence.core.functions import PrincipalFunctions, find_label_shares
 from correspondence.results.points import Points
 from correspondence.scene.classes import check_classes
 from correspondence.scene.colours import COLUMNS, ROWS
 from correspondence.scene.groups import Grouping
+from correspondence.scene.measures import find_recorded, measure_points
 from correspondence.scene.points import (
     Scaling,
     ScenePoints,
@@ -34,8 +37,12 @@ __all__ = [
     "make_marks",
     "make_row_cloud",
     "make_sides",
+    "place_all_supplementary",
     "place_supplementary",
+    "size_clouds",
 ]
+
+SUPPLEMENTARY_STYLES = {"": ("0.25", "D"), "rows": (ROWS, "o"), "columns": (COLUMNS, "^")}
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,6 +77,12 @@ class DrawnCloud:
         The size of their labels, in points.
     names_groups : bool
         Whether their labels are the names of groups.
+    has_scale : bool
+        Whether `colours` stand for numbers, so that labels keep the colour of the cloud.
+    measures : dict of ndarray of shape (n,)
+        How much each point matters in the plane, by the names in `correspondence.scene.measures.MEASURES`.
+    full_labels : ndarray of shape (n,) or None
+        Other names by which points are known, such as those of answers with their variables.
     """
 
     points: ScenePoints
@@ -86,6 +99,9 @@ class DrawnCloud:
     alphas: np.ndarray | None = None
     font_size: float = 8.0
     names_groups: bool = False
+    has_scale: bool = False
+    measures: dict[str, np.ndarray] = field(default_factory=dict)
+    full_labels: np.ndarray | None = None
 
     @property
     def labels(self) -> list[Any]:
@@ -95,9 +111,10 @@ class DrawnCloud:
     def take(self, index: np.ndarray) -> DrawnCloud:
         """Return some of the points."""
         chosen: dict[str, Any] = {"xy": self.xy[index], "area": self.area[index], "weight": self.weight[index]}
-        for name in ("colours", "alphas"):
+        for name in ("colours", "alphas", "full_labels"):
             values = getattr(self, name)
             chosen[name] = None if values is None else values[index]
+        chosen["measures"] = {name: values[index] for name, values in self.measures.items()}
         labels, mass = (None if v is None else v[index] for v in (self.points.labels, self.points.mass))
         places, rows = self.points.places[index], self.points.rows[index]
         points = replace(self.points, labels=labels, mass=mass, places=places, rows=rows)
@@ -105,21 +122,22 @@ class DrawnCloud:
 
 
 def make_sides(
-    d: Decomposition, index: list[int], map: str, names: tuple[str, ...], by_mass: bool, X: Any, Y: Any
+    est: Any, d: Decomposition, index: list[int], map: str, names: Sequence[str], X: Any, Y: Any
 ) -> tuple[DrawnCloud, DrawnCloud]:
     """Make the points of x and y; by default all labels of the fit."""
-    scalings = check_map(map)
-    sides = [_locate_side(*parts) for parts in ((d.f, X, "X"), (d.g, Y, "Y"))]
-    s = d.correlations[index]
-    x = _make_cloud(sides[0], s, index, scalings[0], by_mass, name=names[0], colour=ROWS, marker="o")
-    y = _make_cloud(sides[1], s, index, scalings[1], by_mass, name=names[1], colour=COLUMNS, marker="^")
-    return x, y
+    of_x, of_y = check_map(map)
+    rows, columns = _locate_side(d.f, X, "X"), _locate_side(d.g, Y, "Y")
+    s, of_rows, of_columns = d.correlations, find_recorded(est, "rows"), find_recorded(est, "columns")
+    return (
+        _make_cloud(rows, s, index, of_x, of_rows, name=names[0], colour=ROWS, marker="o"),
+        _make_cloud(columns, s, index, of_y, of_columns, name=names[1], colour=COLUMNS, marker="^"),
+    )
 
 
 def make_row_cloud(d: Decomposition, index: list[int], map: str, X: Any) -> DrawnCloud:
     """Make the points of x alone; by default all labels of the fit."""
     points, scaling = _locate_side(d.f, X, "X"), check_map(map)[0]
-    return _make_cloud(points, d.correlations[index], index, scaling, False, name="rows", colour=ROWS, marker="o")
+    return _make_cloud(points, d.correlations, index, scaling, None, name="rows", colour=ROWS, marker="o")
 
 
 def _locate_side(functions: PrincipalFunctions, values: Any, name: str) -> ScenePoints:
@@ -133,21 +151,18 @@ def _locate_side(functions: PrincipalFunctions, values: Any, name: str) -> Scene
 
 
 def _make_cloud(
-    points: ScenePoints, s: np.ndarray, index: list[int], scaling: Scaling, by_mass: bool, **style: Any
+    points: ScenePoints, s: np.ndarray, index: list[int], scaling: Scaling, recorded: Points | None, **style: Any
 ) -> DrawnCloud:
-    if points.mass is None and by_mass:
-        raise ValueError("size_by_mass must be False, because points have no mass.")
     standard, n = points.places[:, index], len(points)
-    mass = np.full(n, 1 / max(1, n)) if points.mass is None else points.mass
-    # Contribution to the plane: mass times squared principal coordinates.
-    weight = mass * ((standard * s) ** 2).sum(axis=1)
+    measures = measure_points(points, s, index, recorded)
     is_written = [label is not None for label in points.labels] if points.labels is not None else np.zeros(n, bool)
     return DrawnCloud(
         points,
-        xy=add_zero_height(standard * find_scale_factor(scaling, s, points.mass)),
-        area=choose_areas(mass, by_mass),
-        weight=np.where(is_written, weight, np.nan),
+        xy=add_zero_height(standard * find_scale_factor(scaling, s[index], points.mass)),
+        area=choose_areas(n),
+        weight=np.where(is_written, measures["contribution"], np.nan),
         is_principal=scaling == "principal",
+        measures=measures,
         **style,
     )
 
@@ -157,12 +172,24 @@ def add_zero_height(xy: np.ndarray) -> np.ndarray:
     return xy if xy.shape[1] == 2 else np.column_stack([xy, np.zeros(len(xy))])
 
 
-def choose_areas(mass: np.ndarray, by_mass: bool) -> np.ndarray:
-    """Choose the areas of markers: proportional to masses, or smaller the more there are."""
-    if by_mass:
-        largest = max(60, 500 * min(1, 20 / len(mass)))
-        return np.maximum(largest * mass / mass.max(), 2)  # 2 can just be seen
-    return np.full(len(mass), 28.0 if len(mass) < 200 else 12.0 if len(mass) < 1000 else 6.0)
+def choose_areas(n: int) -> np.ndarray:
+    """Choose the areas of n markers: smaller the more there are."""
+    return np.full(n, 28.0 if n < 200 else 12.0 if n < 1000 else 6.0)
+
+
+def size_clouds(clouds: Sequence[DrawnCloud], size: str | None) -> list[DrawnCloud]:
+    """Make the areas of the points of one side proportional to their masses or contributions."""
+    if size not in (None, "mass", "contribution"):
+        raise ValueError(f'size must be "mass", "contribution" or None, got {short_repr(size)}.')
+    if size is None or not clouds:
+        return list(clouds)
+    if any(size not in cloud.measures for cloud in clouds):
+        raise ValueError(f"size must not be {size!r}, because points have no {size}.")
+    values = [cloud.measures[size] for cloud in clouds]
+    n, most = sum(map(len, values)), max(float(own.max(initial=0)) for own in values)
+    largest = max(60, 500 * min(1, 20 / max(1, n)))
+    areas = [np.maximum(largest * own / max(most, 1e-300), 2) for own in values]  # 2 can just be seen
+    return [replace(cloud, area=area) for cloud, area in zip(clouds, areas, strict=True)]
 
 
 def colour_by_class(
@@ -186,8 +213,9 @@ def colour_by_group(sides: tuple[DrawnCloud, DrawnCloud], grouping: Grouping) ->
 
 def make_marks(d: Decomposition, marks: Any, index: list[int], map: str, name: str) -> DrawnCloud:
     """Make the points of named values of x, whose labels are written after all others."""
-    s, scaling = d.correlations[index], check_map(map)[0]
-    cloud = _make_cloud(locate_marks(d, marks), s, index, scaling, False, name=name, colour="0.25", marker="D")
+    scaling = check_map(map)[0]
+    style: dict[str, Any] = {"name": name, "colour": "0.25", "marker": "D"}
+    cloud = _make_cloud(locate_marks(d, marks), d.correlations, index, scaling, None, **style)
     return replace(cloud, area=np.full(len(cloud.xy), 12.0), weight=1e-9 * cloud.weight)
 
 
@@ -198,5 +226,13 @@ def place_supplementary(points: Points, index: list[int], is_first: bool) -> Dra
     drawn = ScenePoints.from_places(points.principal, points.labels)
     xy = add_zero_height(drawn.places[:, index])
     area, weight = np.full(len(xy), 28.0), np.full(len(xy), np.inf)
-    name = "supplementary" if is_first else "_"  # once is enough for the legend
-    return DrawnCloud(drawn, name, xy, area, weight, True, "0.25", "D")
+    colour, marker = SUPPLEMENTARY_STYLES[points.side]
+    name = f"supplementary {points.side}".strip() if is_first else "_"  # once is enough for the legend
+    return DrawnCloud(drawn, name, xy, area, weight, True, colour, marker, is_hollow=bool(points.side))
+
+
+def place_all_supplementary(given: Any, index: list[int]) -> list[DrawnCloud]:
+    """Place supplementary points, of which the legend shows each kind once."""
+    listed = list(given) if isinstance(given, list | tuple) else [given]
+    sides = [getattr(points, "side", "") for points in listed]
+    return [place_supplementary(points, index, sides[i] not in sides[:i]) for i, points in enumerate(listed)]

@@ -1,21 +1,16 @@
-"""Names of groups in a plane: those that answers have too, and how many find no room."""
+"""Names of groups in a plane, and answers that are groups too."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import replace
 
 import numpy as np
-from matplotlib.axes import Axes
 
 from correspondence._util.text import one_line
-from correspondence.plot.column_marks import annotate_caption
 from correspondence.plot.drawn_clouds import DrawnCloud
-from correspondence.plot.label_placement import LabelPlacing
-from correspondence.plot.labels import GROUP_NAME, MAX_GROUPS_NAMED
 
-__all__ = ["share_names", "tell_unnamed"]
+__all__ = ["share_names"]
 
 MAX_TWIN_DISTANCE = 0.05  # of the extent of the plane, from the mean of a group to an answer that is the group
 
@@ -59,34 +54,3 @@ def _split_twins(cloud: DrawnCloud, is_near: np.ndarray, means: DrawnCloud) -> l
     own, others = cloud.take(np.flatnonzero(is_near)), cloud.take(np.flatnonzero(~is_near))
     own = replace(own, weight=means.weight, colours=means.colours, font_size=means.font_size, names_groups=True)
     return [replace(own, name="_"), others] if len(others.xy) else [own]
-
-
-def tell_unnamed(placing: LabelPlacing | None, ax: Axes, n: int) -> None:
-    """Say in the caption how many of the n names of groups find no room, whenever the plane is drawn."""
-    if placing is None or n <= MAX_GROUPS_NAMED:
-        return
-    if not any(text.get_gid() == "caption" for text in ax.texts):
-        annotate_caption(ax, "")
-    text = next(text for text in ax.texts if text.get_gid() == "caption")
-    caption = CountingCaption(text, text.get_text(), n)
-    caption.write_count(n)  # so that the layout leaves room for it
-    placing.tell = caption.count_names
-
-
-@dataclass(frozen=True, eq=False)
-class CountingCaption:
-    """A caption that ends with how many of the names of groups are not written."""
-
-    text: Any
-    start: str
-    n_groups: int
-
-    def count_names(self, labels: Sequence[Any]) -> None:
-        """Count the names of groups among labels, of which some are written."""
-        written = sum(label.get_gid() == GROUP_NAME and label.get_visible() for label in labels)
-        self.write_count(self.n_groups - written)
-
-    def write_count(self, n: int) -> None:
-        """Write the caption, with n names not written."""
-        told = f"{n:,} of {self.n_groups:,} names of groups find no room; plot.multiples draws groups one by one"
-        self.text.set_text("\n".join(part for part in (self.start, told if n else "") if part))

@@ -29,7 +29,9 @@ __all__ = [
     "DrawnGroups",
     "check_ellipses",
     "draw_group_shapes",
+    "draw_told_groups",
     "fit_ellipses",
+    "fit_told_groups",
     "list_group_handles",
     "make_drawn_groups",
     "note_large_ellipses",
@@ -136,6 +138,28 @@ def draw_group_shapes(ax: Axes, drawn: DrawnGroups, chosen: Sequence[int] | None
             ax.add_artist(Polygon(hull, fc="none", ec=colour, lw=1.0, alpha=0.8, zorder=2.1, gid="hull line"))
         if drawn.shapes.ellipses is not None:
             _draw_ellipse(ax, colour, drawn.shapes.means[j], drawn.shapes.ellipses, j)
+
+
+def draw_told_groups(ax: Axes, told: Sequence[DrawnGroups], ellipses_of: Sequence[Any] | None) -> None:
+    """Draw the shapes of groups, or of those named."""
+    for drawn in told:
+        draw_group_shapes(ax, drawn, find_groups(drawn, ellipses_of))
+
+
+def fit_told_groups(ax: Axes, told: Sequence[DrawnGroups], ellipses_of: Sequence[Any] | None) -> list[str]:
+    """Make room for the ellipses of groups around the points drawn; name the groups whose ellipses need more."""
+    return [name for drawn in told for name in fit_ellipses(ax, drawn, find_groups(drawn, ellipses_of))]
+
+
+def find_groups(drawn: DrawnGroups, wanted: Sequence[Any] | None) -> list[int] | None:
+    """Find the positions of groups by their names; None for all, or if they have no ellipses."""
+    if wanted is None or drawn.shapes.ellipses is None:
+        return None
+    names = drawn.grouping.names
+    unknown = [name for name in wanted if str(name) not in names]
+    if unknown:
+        raise ValueError(f"ellipses_of must be names of groups, got {list_names(unknown, 5)}.")
+    return [names.index(str(name)) for name in wanted]
 
 
 def _draw_ellipse(ax: Axes, colour: str, mean: np.ndarray, ellipses: Ellipses, j: int) -> None:

@@ -11,7 +11,8 @@ from matplotlib.patches import Patch, Rectangle
 
 from correspondence._util.arguments import check_whole
 from correspondence._util.text import one_line
-from correspondence.plot.column_marks import annotate_caption
+from correspondence.plot.layout import arrange_plane
+from correspondence.plot.legends import LegendParts
 from correspondence.plot.style import make_axes, simplify_frame
 from correspondence.results.associations import Associations
 from correspondence.scene.associations import HEAT_COLOURS, Heatmap, make_heatmap
@@ -202,7 +203,8 @@ def draw_target_bars(a: Associations, values: str, heatmap: Heatmap, ax: Axes | 
         ax.legend(handles=handles, frameon=False, fontsize=8.5, loc="lower right")
     simplify_frame(ax)
     left = len(others) - len(chosen)
-    annotate_caption(ax, "; ".join([*_list_notes(a, 0), *([f"not drawn: {left:,} shorter bars"] if left else [])]))
+    notes = [*_list_notes(a, 0), *([f"not drawn: {left:,} shorter bars"] if left else [])]
+    arrange_plane(ax, LegendParts([], 1, is_beside=False), notes, None)
     write_condition(ax, a, 6)
     return ax
 

@@ -2,11 +2,15 @@
 
 Libraries that place labels do it once, before the layout of the figure is final; in a grid of pictures, after a
 resize or at another resolution their labels overlap again.
+
+A label that touches its marker must be nearer to it than to any other marker; farther off, a line leads from the
+marker to the label, and crosses no label and no other such line.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -14,25 +18,61 @@ from matplotlib.artist import Artist
 from matplotlib.backend_bases import RendererBase
 from matplotlib.collections import LineCollection
 
-__all__ = ["LabelPlacing"]
-
-_ANGLES_IN_RADIANS = np.radians([45, -45, 135, -135, 0, 180, 90, -90, 22, -22, 158, -158, 68, 112, -68, -112])
-_DISTANCES_IN_POINTS, _DIRECTIONS_IN_RADIANS = (
-    grid.ravel() for grid in np.meshgrid([1, 4, 8, 13, 19, 26, 34, 44, 56, 70, 86.0], _ANGLES_IN_RADIANS, indexing="ij")
+from correspondence.plot.label_geometry import (
+    DISTANCES_IN_POINTS,
+    N_DIRECTIONS,
+    find_crossed_boxes,
+    find_crossings,
+    find_distinct_points,
+    find_overlaps,
+    list_places,
+    measure_gaps,
 )
-_ELBOW_ROOM = np.array([-5, -3, 5, 3])
+
+__all__ = ["MAX_REACH_POINTS", "LabelPlacing", "Obstacles"]
+
+_ELBOW_ROOM_IN_POINTS = np.array([-5, -3, 5, 3])
+_STAGES = [slice(N_DIRECTIONS * a, N_DIRECTIONS * b) for a, b in ((0, 1), (1, 3), (3, 6), (6, 11), (11, 14))]
+SAME_PLACE_POINTS = 0.5
+MAX_REACH_POINTS = 86.0  # from a marker to its label, unless that must be written
+TOUCH_POINTS = 2.0  # a label at most so far from its marker needs no line
+_MIN_LEAD_POINTS = 0.5  # by which its own marker must be nearer than any other
+_CROWDED, _BESIDE_OTHERS, _OVER_MARKER, _COVERING = 8.0, 5.0, 7.0, 6.0  # costs, in points farther off
+_FRAME_MARGIN_POINTS = 2.0
+
+
+@dataclass(frozen=True, eq=False)
+class Obstacles:
+    """What labels must heed, in the coordinates of the data, with radii in points.
+
+    Attributes
+    ----------
+    xy : ndarray of shape (n, 2)
+        Markers, and points of lines.
+    radius : ndarray of shape (n,)
+        The radii of the markers.
+    is_solid : ndarray of bool of shape (n,)
+        Whether no label may cover it.
+    is_marker : ndarray of bool of shape (n,)
+        Whether a label could be taken for its name.
+    """
+
+    xy: np.ndarray
+    radius: np.ndarray
+    is_solid: np.ndarray
+    is_marker: np.ndarray
 
 
 class LabelPlacing(Artist):
     """Search for room for labels whenever the picture is drawn, because only then layout and size are known.
 
     It is drawn first on its axes, and is itself invisible. All lengths are in points. Labels for which there is no room
-    within `reach` are not written, unless they must: these may be farther off, and over points or even other labels.
+    within `reach` are not written; some may be farther off, and over points.
 
     Attributes
     ----------
     tell : callable or None
-        Is called with the labels after each search, which shows those that have a place.
+        Is called after each search with the labels whose points are in view, of which some are now invisible.
     """
 
     def __init__(
@@ -40,16 +80,15 @@ class LabelPlacing(Artist):
         labels: list[Any],
         leaders: LineCollection,
         index: np.ndarray,
-        xy: np.ndarray,
-        radius: np.ndarray,
-        reach: float = np.inf,
+        obstacles: Obstacles,
+        reach: float = MAX_REACH_POINTS,
         must: np.ndarray | None = None,
     ) -> None:
         super().__init__()
         self.must = np.zeros(len(labels), bool) if must is None else must
         self.tell: Callable[[list[Any]], None] | None = None
-        self.labels, self.leaders, self.index, self.xy, self.radius = labels, leaders, index, xy, radius
-        self.is_near = reach >= _DISTANCES_IN_POINTS
+        self.labels, self.leaders, self.index, self.obstacles = labels, leaders, index, obstacles
+        self.reach = reach
         self.seen = np.empty(0)
         self.set_zorder(-1)
         self.set_in_layout(False)
@@ -58,76 +97,123 @@ class LabelPlacing(Artist):
         """Place the labels, unless everything is where it was last time."""
         assert self.axes is not None
         pixels: Any = renderer.points_to_pixels(1)  # in a point
-        centres = self.axes.transData.transform(self.xy) / pixels
+        centres = self.axes.transData.transform(self.obstacles.xy) / pixels
         frame = np.array(self.axes.bbox.extents) / pixels
         seen = np.concatenate([centres.ravel(), frame, [pixels]])
         if len(seen) != len(self.seen) or np.abs(seen - self.seen).max() > 0.1:
             self.seen = seen
-            for label in self.labels:
-                label.set_visible(True)  # an invisible text has no size
-            sizes = [np.array(label.get_window_extent(renderer).size) / pixels for label in self.labels]
-            lines = self._place_labels(centres, frame, sizes)
+            lines = self._place_labels(renderer, centres, frame, pixels)
             self.leaders.set_segments([self.axes.transData.inverted().transform(line * pixels) for line in lines])
-            if self.tell is not None:
-                self.tell(self.labels)
+        if self.tell is not None:
+            in_view = find_points_in_view(centres[self.index], frame)
+            self.tell([self.labels[i] for i in np.flatnonzero(in_view)])
         self.stale = False
 
-    def _place_labels(self, centres: np.ndarray, frame: np.ndarray, sizes: list[np.ndarray]) -> list[np.ndarray]:
+    def _place_labels(
+        self, renderer: RendererBase, centres: np.ndarray, frame: np.ndarray, pixels: float
+    ) -> list[np.ndarray]:
         """Set the offsets of the labels, and return the lines that lead to those far off."""
-        crowd = find_distinct_points(centres)
-        markers = np.hstack([centres - self.radius[:, None], centres + self.radius[:, None]])[crowd]
-        written, lines = np.empty((0, 4)), np.empty((0, 2))
-        far = []
-        for label, i, size, must in zip(self.labels, self.index, sizes, self.must, strict=True):
-            boxes, leaders = list_places(centres[i], self.radius[i], size)
-            if not must:
-                boxes, leaders = boxes[self.is_near], leaders[self.is_near]
-            taken = np.vstack([markers[crowd != i], written, np.hstack([lines, lines])])
-            best = choose_place(boxes, leaders, taken, written, frame)
-            if best is None and must:
-                best = choose_place(boxes, leaders, written, written, frame)
-                best = 0 if best is None else best
-            label.set_visible(best is not None)
-            if best is not None:
-                label.set_position(tuple(boxes[best, :2] - centres[i]))
-                written, lines = np.vstack([written, boxes[best]]), np.vstack([lines, leaders[best]])
-                if _DISTANCES_IN_POINTS[best] > 2:
-                    far.append(leaders[best, [0, -1]])
-        return far
+        page = Page(centres, self.obstacles, frame)
+        in_view = find_points_in_view(centres[self.index], frame)
+        for label, i, must, is_seen in zip(self.labels, self.index, self.must, in_view, strict=True):
+            label.set_visible(bool(is_seen))  # an invisible text has no size
+            if not is_seen:
+                continue
+            size = np.array(label.get_window_extent(renderer).size) / pixels
+            corner = page.find_room(i, size, np.inf if must else self.reach)
+            if corner is None and must:
+                corner = page.find_room(i, size, np.inf, is_urgent=True)
+            label.set_visible(corner is not None)
+            if corner is not None:
+                label.set_position(tuple(corner - centres[i]))
+        return [leader.reshape(2, 2) for leader in page.leaders]
 
 
-def find_distinct_points(centres: np.ndarray, most: int = 2000, grain: float = 3) -> np.ndarray:
-    """Find points that the eye can distinguish: of many, one for each small square of the picture."""
-    if len(centres) <= most:
-        return np.arange(len(centres))
-    return np.unique(np.round(centres / grain), axis=0, return_index=True)[1]
+def find_points_in_view(centres: np.ndarray, frame: np.ndarray) -> np.ndarray:
+    """Find the points within the frame of the axes."""
+    return np.asarray(((centres >= frame[:2] - 0.5) & (centres <= frame[2:] + 0.5)).all(axis=1))
 
 
-def choose_place(
-    boxes: np.ndarray, leaders: np.ndarray, taken: np.ndarray, written: np.ndarray, frame: np.ndarray
-) -> int | None:
-    """Choose a place for a label that is free, near and, if possible, not crowded."""
-    points = leaders.reshape(-1, 2)
-    crossing = find_overlaps(np.hstack([points, points]), written).reshape(leaders.shape[:2]).any(axis=1)
-    cost = _DISTANCES_IN_POINTS[: len(boxes)] + 8 * find_overlaps(boxes + _ELBOW_ROOM, taken)
-    is_outside = np.any(np.hstack([boxes[:, :2] < frame[:2] + 2, boxes[:, 2:] > frame[2:] - 2]), axis=1)
-    cost[find_overlaps(boxes, taken) | crossing | is_outside] = np.inf
-    best = int(np.argmin(cost))
-    return best if np.isfinite(cost[best]) else None
+class Page:
+    """What is in a picture while its labels are placed: markers, labels written, and the lines that lead to them."""
 
+    def __init__(self, centres: np.ndarray, obstacles: Obstacles, frame: np.ndarray) -> None:
+        solid = np.flatnonzero(obstacles.is_solid)
+        self.solid = solid[find_distinct_points(centres[solid])]
+        self.centres, self.radius, self.frame = centres, obstacles.radius, frame
+        squares = np.hstack([centres - self.radius[:, None], centres + self.radius[:, None]])
+        self.squares, self.markers = squares[self.solid], np.flatnonzero(obstacles.is_marker)
+        soft = np.flatnonzero(obstacles.is_marker & ~obstacles.is_solid)
+        self.soft_squares = squares[soft]
+        self.written, self.leaders = np.empty((0, 4)), np.empty((0, 4))
 
-def list_places(centre: np.ndarray, radius: float, size: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """List boxes (left, bottom, right, top) around a marker, the nearest first, and points on the lines to them."""
-    towards = np.column_stack([np.cos(_DIRECTIONS_IN_RADIANS), np.sin(_DIRECTIONS_IN_RADIANS)])
-    edge = centre + radius * towards
-    corner = edge + _DISTANCES_IN_POINTS[:, None] * towards
-    middle = corner + np.clip(np.sqrt(2) * towards, -1, 1) * size / 2
-    leaders = edge[:, None] + np.linspace(0, 1, 8)[:, None] * (corner - edge)[:, None]
-    return np.hstack([middle - size / 2, middle + size / 2]), leaders
+    def find_room(self, i: int, size: np.ndarray, reach: float, is_urgent: bool = False) -> np.ndarray | None:
+        """Find the lower left corner of the best place for a label of the i-th marker, and take it.
 
+        An urgent label may cover markers, and its line may cross other lines.
+        """
+        lines = self.leaders[:0] if is_urgent else self.leaders
+        boxes, leaders = list_places(self.centres[i], self.radius[i], size)
+        taken = self.squares[:0] if is_urgent else self.squares[self.solid != i]
+        best, least = -1, np.inf
+        for stage in _STAGES:
+            distances = DISTANCES_IN_POINTS[stage]
+            if least <= distances[0] or distances[0] > reach:
+                break
+            cost = self._judge_places(i, boxes[stage], leaders[stage], distances, taken, lines)
+            cost[distances > reach] = np.inf
+            if cost.min() < least:
+                least, best = float(cost.min()), stage.start + int(np.argmin(cost))
+        if best < 0:
+            return None
+        self.written = np.vstack([self.written, boxes[best]])
+        if DISTANCES_IN_POINTS[best] > TOUCH_POINTS:
+            self.leaders = np.vstack([self.leaders, leaders[best]])
+        return np.asarray(boxes[best, :2])
 
-def find_overlaps(boxes: np.ndarray, others: np.ndarray) -> np.ndarray:
-    """Find which boxes overlap any of the others."""
-    low, high = boxes[:, :2].min(axis=0), boxes[:, 2:].max(axis=0)
-    near = others[(others[:, :2] < high).all(axis=1) & (others[:, 2:] > low).all(axis=1)]
-    return ((boxes[:, None, :2] < near[:, 2:]) & (boxes[:, None, 2:] > near[:, :2])).all(axis=2).any(axis=1)
+    def _judge_places(
+        self,
+        i: int,
+        boxes: np.ndarray,
+        leaders: np.ndarray,
+        distances: np.ndarray,
+        taken: np.ndarray,
+        lines: np.ndarray,
+    ) -> np.ndarray:
+        """Return how bad places are; infinitely if they are not free, or if the label could be taken for another's."""
+        cost = np.full(len(boxes), np.inf)
+        free = np.flatnonzero(self._find_free(boxes, taken))
+        if not len(free):
+            return cost
+        boxes, leaders, is_led = boxes[free], leaders[free], distances[free] > TOUCH_POINTS
+        is_beside = self._find_beside_others(i, boxes)
+        crosses = find_crossed_boxes(leaders, self.written) | find_crossings(leaders, lines)
+        is_bad = np.where(is_led, crosses, is_beside)
+        low, high = np.minimum(leaders[:, :2], leaders[:, 2:]), np.maximum(leaders[:, :2], leaders[:, 2:])
+        near = taken[find_overlaps(taken, np.hstack([low, high]))] if len(taken) else taken
+        roomy = boxes + _ELBOW_ROOM_IN_POINTS
+        more = _CROWDED * (find_overlaps(roomy, taken) | find_overlaps(roomy, self.written))
+        more = more + _BESIDE_OTHERS * is_beside + _OVER_MARKER * (is_led & find_crossed_boxes(leaders, near))
+        more = more + _COVERING * find_overlaps(boxes, self.soft_squares)
+        cost[free] = distances[free] + np.where(is_bad, np.inf, more)
+        return cost
+
+    def _find_free(self, boxes: np.ndarray, taken: np.ndarray) -> np.ndarray:
+        """Find the boxes within the frame that overlap no marker, no label and no line to one."""
+        low, high = self.frame[:2] + _FRAME_MARGIN_POINTS, self.frame[2:] - _FRAME_MARGIN_POINTS
+        is_free = ((boxes[:, :2] >= low) & (boxes[:, 2:] <= high)).all(axis=1)
+        is_free &= ~find_overlaps(boxes, taken) & ~find_overlaps(boxes, self.written)
+        for j in np.flatnonzero(is_free) if len(self.leaders) else ():
+            is_free[j] = not find_crossed_boxes(self.leaders, boxes[j : j + 1]).any()
+        return is_free
+
+    def _find_beside_others(self, i: int, boxes: np.ndarray) -> np.ndarray:
+        """Find the boxes that are as near to another marker as to their own."""
+        own = measure_gaps(boxes, self.centres[[i]], self.radius[[i]]) + _MIN_LEAD_POINTS
+        reach = own.max() + self.radius.max()
+        low, high = boxes[:, :2].min(axis=0) - reach, boxes[:, 2:].max(axis=0) + reach
+        others = self.centres[self.markers]
+        near = self.markers[((others > low) & (others < high)).all(axis=1)]
+        # Nothing tells apart markers in the same place.
+        near = near[np.abs(self.centres[near] - self.centres[i]).max(axis=1, initial=0) > SAME_PLACE_POINTS]
+        return np.asarray((measure_gaps(boxes, self.centres[near], self.radius[near]) < own).any(axis=1))

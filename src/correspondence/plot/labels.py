@@ -13,12 +13,16 @@ from matplotlib.text import Annotation
 
 from correspondence._util.text import one_line
 from correspondence.plot.drawn_clouds import DrawnCloud
-from correspondence.plot.label_placement import LabelPlacing
+from correspondence.plot.label_choice import LabelChoice
+from correspondence.plot.label_placement import MAX_REACH_POINTS, LabelPlacing, Obstacles
 from correspondence.plot.overlays import Thumbnail
+from correspondence.plot.style import find_font_scale, scale_letters
 
-__all__ = ["GROUP_NAME", "MAX_GROUPS_NAMED", "write_labels"]
+__all__ = ["GROUP_NAME", "LEADERS", "MAX_DOTS_HEEDED", "write_labels"]
 
-GROUP_NAME = "name of a group"
+GROUP_NAME, LEADERS = "name of a group", "lines to labels"
+MAX_DOTS_HEEDED = 100  # points without names; of more, which are a background, labels may cover any
+PICTURE_RADIUS_POINTS, LINE_RADIUS_POINTS = 3.2, 0.5
 MAX_GROUPS_NAMED = 12  # whose names are written in any case
 
 
@@ -27,48 +31,92 @@ def write_labels(
     clouds: list[DrawnCloud],
     written: list[DrawnCloud],
     most: int,
-    pictures: Sequence[tuple[Thumbnail, np.ndarray]],
+    choice: LabelChoice,
     lines: np.ndarray,
-    reach: float = np.inf,
-) -> LabelPlacing | None:
+    pictures: Sequence[tuple[Thumbnail, np.ndarray]] = (),
+    reach: float = MAX_REACH_POINTS,
+) -> tuple[LabelPlacing | None, int]:
     """Write labels beside their points, clear of each other and of points on lines, as far as there is room nearby.
 
-    The names of groups are written in any case, if there are not many of them.
+    Parameters
+    ----------
+    ax : Axes
+        Write on these axes.
+    clouds, written : list of DrawnCloud
+        All points, and those whose labels may be written.
+    most : int
+        Write at most so many labels.
+    choice : LabelChoice
+        Which labels are asked for, and in which order they find room.
+    lines : ndarray of shape (m, 2)
+        Points of lines that no label may cover.
+    pictures : sequence of (Thumbnail, ndarray of shape (1, 2))
+        Images, with the points beside which they belong.
+    reach : float
+        Labels are at most so many points from their markers, unless they are listed. The names of groups are written
+        in any case, if there are not many of them.
+
+    Returns
+    -------
+    LabelPlacing or None
+        What places the labels whenever the picture is drawn.
+    int
+        How many points have names that are not even tried, because they contribute little.
     """
-    named = [cloud for cloud in clouds if any(label is not None for label in cloud.labels)]  # labels may cover dots
-    outline = [withStroke(linewidth=2, foreground="white", alpha=0.8)] if len(named) < len(clouds) else []
-    clouds = named
-    if not clouds:
-        return None
-    xy, area = np.vstack([cloud.xy for cloud in clouds]), np.concatenate([cloud.area for cloud in clouds])
-    points = [(cloud, i) for cloud in clouds for i in range(len(cloud.xy))]
-    weight = np.concatenate([cloud.weight if cloud in written else np.full(len(cloud.xy), np.nan) for cloud in clouds])
-    chosen = np.argsort(-weight, kind="stable")[: min(most, np.count_nonzero(~np.isnan(weight)))]
+    is_named = [any(label is not None for label in cloud.labels) for cloud in clouds]
+    outline = [] if all(is_named) else [withStroke(linewidth=2, foreground="white", alpha=0.8)]  # of labels over dots
+    heeded = [cloud for cloud, named in zip(clouds, is_named, strict=True) if named or len(cloud.xy) <= MAX_DOTS_HEEDED]
+    if not any(is_named) and not pictures:
+        return None, 0
+    points = [(cloud, i) for cloud in heeded for i in range(len(cloud.xy))]
+    weight, n_silent = choice.weigh(heeded, written)
+    wanted = np.argsort(-weight, kind="stable")[: np.count_nonzero(~np.isnan(weight))]
+    chosen = wanted[:most]
     labels: list[Any] = [write_label(ax, points[i][0], points[i][1], outline) for i in chosen]
     of_groups = np.array([points[i][0].names_groups for i in chosen] + [False] * len(pictures), dtype=bool)
-    labels += [thumbnail for thumbnail, _ in pictures]
-    chosen = np.concatenate([chosen, len(xy) + np.arange(len(pictures))])
-    xy = np.vstack([xy, *(at for _, at in pictures), lines])
-    area = np.concatenate([area, np.full(len(pictures), 40.0), np.full(len(lines), 1.0)])
-    leaders = LineCollection([], colors="0.6", linewidths=0.5, zorder=0.5)
-    ax.add_collection(leaders, autolim=False)
     must = of_groups & (of_groups.sum() <= MAX_GROUPS_NAMED)
-    placing = LabelPlacing(labels, leaders, chosen, xy, np.sqrt(area) / 2, reach, must)
+    leaders = LineCollection([], colors="0.5", linewidths=0.5, zorder=0.5, gid=LEADERS)
+    ax.add_collection(leaders, autolim=False)
+    index = np.concatenate([chosen, len(points) + np.arange(len(pictures))])
+    placing = LabelPlacing(
+        labels + [thumbnail for thumbnail, _ in pictures],
+        leaders,
+        index,
+        collect_obstacles(heeded, [at for _, at in pictures], lines),
+        reach if choice.listed is None else MAX_REACH_POINTS,
+        must,
+    )
     ax.add_artist(placing)
-    return placing
+    return placing, n_silent + (len(wanted) - len(chosen) if most else 0)
+
+
+def collect_obstacles(clouds: Sequence[DrawnCloud], pictures: Sequence[np.ndarray], lines: np.ndarray) -> Obstacles:
+    """Collect what labels must heed: markers, of which those without names may be covered, images, and lines."""
+    scale = find_font_scale()
+    sizes = [len(cloud.xy) for cloud in clouds]
+    is_named = [any(label is not None for label in cloud.labels) for cloud in clouds]
+    radius = [scale * np.sqrt(cloud.area) / 2 for cloud in clouds]
+    n, m = len(pictures), len(lines)
+    return Obstacles(
+        np.vstack([np.empty((0, 2)), *(cloud.xy for cloud in clouds), *pictures, lines]),
+        np.concatenate([*radius, np.full(n, PICTURE_RADIUS_POINTS), np.full(m, LINE_RADIUS_POINTS)]),
+        np.concatenate([np.repeat(np.array(is_named, dtype=bool), sizes), np.ones(n + m, bool)]),
+        np.concatenate([np.ones(sum(sizes) + n, bool), np.zeros(m, bool)]),
+    )
 
 
 def write_label(ax: Axes, cloud: DrawnCloud, i: int, outline: list[Any]) -> Annotation:
     """Write the label of a point, to be placed later."""
     assert cloud.points.labels is not None
+    colours = None if cloud.has_scale else cloud.colours
     label = ax.annotate(
         one_line(cloud.points.labels[i]),
         cloud.xy[i],
         (0, 0),
         textcoords="offset points",
-        fontsize=cloud.font_size,
-        color=cloud.colour if cloud.colours is None else cloud.colours[i],
-        fontweight="normal" if cloud.colours is None else "bold",
+        fontsize=scale_letters(cloud.font_size),
+        color=cloud.colour if colours is None else colours[i],
+        fontweight="normal" if colours is None else "bold",
         va="bottom",  # the place is that of the lower left corner, not of the baseline
         parse_math=False,
         path_effects=outline,

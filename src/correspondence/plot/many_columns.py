@@ -10,18 +10,20 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.collections import LineCollection
 from matplotlib.lines import Line2D
-from matplotlib.patches import Ellipse
 
 from correspondence._util.text import list_names, one_line
-from correspondence.plot.column_marks import FAINT_AREA_POINTS, annotate_caption, draw_number, sample_lines
+from correspondence.plot.column_marks import FAINT_AREA_POINTS, draw_number, sample_lines
 from correspondence.plot.drawn_clouds import DrawnCloud, add_zero_height, choose_areas, place_supplementary
 from correspondence.plot.groups import list_group_handles
+from correspondence.plot.label_choice import LabelChoice
+from correspondence.plot.spreads import draw_spreads
 from correspondence.plot.style import STYLES
 from correspondence.results.points import Bootstrap, Points
 from correspondence.scene.colours import GREY, list_variable_colours
 from correspondence.scene.column_marks import ARROW_DEVIATIONS, MIN_ARROW_LENGTH
 from correspondence.scene.groups import Grouping
 from correspondence.scene.many_columns import AnswerPoints, ManyColumnsScene, NumberArrows
+from correspondence.scene.measures import measure_recorded_points
 from correspondence.scene.points import Scaling, ScenePoints, check_map, find_scale_factor, needs_mass
 
 __all__ = [
@@ -35,9 +37,9 @@ __all__ = [
     "draw_rows",
     "is_long_legend",
     "list_column_handles",
+    "list_columns_notes",
     "make_drawn_columns",
     "thin_out_rows",
-    "write_columns_caption",
 ]
 
 MAX_ANSWERS = 300
@@ -107,14 +109,21 @@ class DrawnColumns:
         nameless = [replace(cloud, points=replace(cloud.points, labels=None)) for cloud in self.rows[:1]]
         return replace(self, rows=nameless + self.rows[1:])
 
-    def choose_written(self, labels: str, has_row_names: bool) -> list[DrawnCloud]:
-        """Choose whose labels are written: rows by default only if they are few and have names."""
-        columns = [*self.answers, self.tips]
-        rows = self.rows[:1] if labels == "rows" or has_row_names else []
-        chosen = {"both": columns + rows, "columns": columns, "rows": rows, "none": []}
-        if not isinstance(labels, str) or labels not in chosen:
-            raise ValueError(f'labels must be "both", "rows", "columns" or "none", got {labels!r}.')
-        return [*chosen[labels], *self.rows[1:], *self.supplementary]
+    def hide_sides(self, with_rows: bool, with_columns: bool) -> DrawnColumns:
+        """Return the same without the rows, or without answers and numbers."""
+        shown = self if with_rows else replace(self, rows=[], partial=[])
+        if with_columns:
+            return shown
+        none = np.empty(0, dtype=int)
+        hidden: dict[str, Any] = {"answers": [], "supplementary": [], "lines": [], "arrows": [], "n_hidden": (0, 0)}
+        return replace(shown, numbers=self.numbers.take(none), tips=self.tips.take(none), **hidden)
+
+    def choose_written(self, choice: LabelChoice, has_row_names: bool) -> list[DrawnCloud]:
+        """Choose whose labels are written: rows by default only if they are few and have names, or are listed."""
+        wanted = set(map(str, choice.listed or []))
+        is_listed = any(str(label) in wanted for cloud in self.rows[:1] for label in cloud.labels) if wanted else False
+        rows = self.rows[:1] if choice.sides == "rows" or has_row_names or is_listed else []
+        return [*choice.take(rows, [*self.answers, self.tips]), *self.rows[1:], *self.supplementary]
 
 
 def make_drawn_columns(
@@ -122,9 +131,9 @@ def make_drawn_columns(
     inertias: np.ndarray,
     index: list[int],
     map: str,
-    by_mass: bool,
     grouping: Grouping | None,
     supplementary: list[Points],
+    is_thinned: bool = True,
 ) -> DrawnColumns:
     """Place everything that a plane shows.
 
@@ -138,12 +147,12 @@ def make_drawn_columns(
         The axes drawn, counted from 0.
     map : str
         How rows and answers are scaled.
-    by_mass : bool
-        Whether the areas of answers are proportional to their masses.
     grouping : Grouping or None
         The groups that colour the rows.
     supplementary : list of Points
         What the user gives to be drawn too.
+    is_thinned : bool
+        Whether very many rows are drawn as a density.
     """
     scaling, of_answers = check_map(map)
     if scene.is_barycentric:
@@ -154,13 +163,13 @@ def make_drawn_columns(
     rows = [] if scene.rows is None else [draw_rows(scene, scaling, index)]
     if grouping is not None and rows:
         rows[0] = replace(rows[0], colours=grouping.take(rows[0].points.rows).point_colours)
-    elif rows and len(rows[0].xy) > MAX_DOTS and len(index) == 2:
+    elif rows and len(rows[0].xy) > MAX_DOTS and len(index) == 2 and is_thinned:
         rows[0] = thin_out_rows(rows[0])
     if scene.supplementary_rows is not None:
         passive = place_supplementary(scene.supplementary_rows, index, is_first=True)
         rows.append(replace(passive, name="supplementary rows", marker="s", area=passive.area / 2))
     is_grouped = grouping is not None and bool(rows)
-    answers, lines, hidden = _place_answers(scene.answers, inertias, index, of_answers, by_mass, is_grouped)
+    answers, lines, hidden = _place_answers(scene.answers, inertias, index, of_answers, is_grouped)
     partial = _trace_partial_points(scene, index, scale)
     # Of groups, the plane shows how they see the rows; arrows of their numbers would hide it.
     numbers = scene.numbers.choose(index, MIN_ARROW_LENGTH, 0 if partial else MAX_NUMBERS)
@@ -190,7 +199,7 @@ def draw_rows(scene: ManyColumnsScene, scaling: Scaling, index: list[int]) -> Dr
     xy = scene.rows.places[:, index] * find_scale_factor(scaling, scene.row_correlations[index], mass)
     # Below the smallest contribution of answers, so that these are named first.
     weight = 1e-6 * (xy**2).sum(axis=1) if scene.rows.labels is not None else np.full(n, np.nan)
-    area = choose_areas(mass, by_mass=False)
+    area = choose_areas(n)
     if not scene.has_row_names:
         area = np.minimum(area, FAINT_AREA_POINTS if n > 100 else 2 * FAINT_AREA_POINTS)
     return DrawnCloud(
@@ -212,21 +221,23 @@ def thin_out_rows(rows: DrawnCloud) -> DrawnCloud:
         xy=sums / count[:, None],
         area=np.full(len(count), DENSITY_AREA_POINTS),
         weight=np.full(len(count), np.nan),
+        measures={},
         alphas=faintest + (darkest - faintest) * np.sqrt(count / count.max()),
     )
 
 
 def _place_answers(
-    answers: AnswerPoints | None, inertias: np.ndarray, index: list[int], scaling: Scaling, by_mass: bool, is_grey: bool
+    answers: AnswerPoints | None, inertias: np.ndarray, index: list[int], scaling: Scaling, is_grey: bool
 ) -> tuple[list[DrawnCloud], list[tuple[np.ndarray, str]], int]:
     """Place the answers, a cloud for each variable, and the lines of those in order; count those left out."""
     if answers is None:
         return [], [], 0
     points = answers.points
     weight = np.nan_to_num(points.contributions[:, index]) @ inertias[index]
+    measures = measure_recorded_points(points, index) | {"contribution": weight / max(inertias[index].sum(), 1e-300)}
     factor = find_scale_factor(scaling, points.correlations[index], points.mass)
     xy = add_zero_height(points.standard[:, index] * factor)
-    area = choose_areas(np.nan_to_num(points.mass), by_mass)
+    area = choose_areas(len(xy))
     is_drawn = np.isfinite(xy).all(axis=1)
     order = np.argsort(-weight, kind="stable")
     distance = np.nan_to_num(np.linalg.norm(xy, axis=1))
@@ -244,9 +255,9 @@ def _place_answers(
         seen = ScenePoints(points.standard[own], texts[own], points.mass[own], own, len(own), len(answers))
         shown = f" {one_line(name)}" if name.startswith("_") else one_line(name)  # matplotlib hides names with _
         legend = shown if k <= MAX_VARIABLES_IN_LEGEND and not is_grey else "_"
-        clouds.append(
-            DrawnCloud(seen, legend, xy[own], area[own], rank[own], scaling == "principal", colours[j], markers[j])
-        )
+        cloud = DrawnCloud(seen, legend, xy[own], area[own], rank[own], scaling == "principal", colours[j], markers[j])
+        known = {name: values[own] for name, values in measures.items()}
+        clouds.append(replace(cloud, measures=known, full_labels=points.labels[own]))
     lines = [(xy[line[is_drawn[line]]], colours[answers.codes[line[0]]]) for line in answers.lines]
     return [cloud for cloud in clouds if len(cloud.xy)], lines, int((~is_drawn).sum())
 
@@ -258,7 +269,8 @@ def _place_passive_answers(answers: AnswerPoints, index: list[int]) -> DrawnClou
     weight = np.nan_to_num(answers.shares[own], nan=1.0) / len(answers.variables) * (cloud.xy**2).sum(axis=1)
     weight[np.argsort(-weight, kind="stable")[MAX_PASSIVE_LABELS:]] = np.nan
     area = cloud.area if len(own) <= MAX_PASSIVE_LABELS else cloud.area / 2
-    return replace(cloud, points=replace(cloud.points, labels=answers.texts[own]), weight=weight, area=area)
+    shown = replace(cloud.points, labels=answers.texts[own])
+    return replace(cloud, points=shown, weight=weight, area=area, full_labels=answers.points.labels[own])
 
 
 def _trace_number(numbers: NumberArrows, j: int, index: list[int], scale: np.ndarray) -> np.ndarray:
@@ -317,7 +329,13 @@ def draw_column_lines(ax: Axes, drawn: DrawnColumns) -> np.ndarray:
 
 
 def draw_answer_ellipses(
-    ax: Axes, drawn: DrawnColumns, bootstrap: Bootstrap, axes: tuple[int, ...], level: float, n_answers: int
+    ax: Axes,
+    drawn: DrawnColumns,
+    bootstrap: Bootstrap,
+    axes: tuple[int, ...],
+    level: float,
+    n_answers: int,
+    chosen: Sequence[Any] | None,
 ) -> None:
     """Draw the confidence ellipses of the answers."""
     if len(axes) < 2:
@@ -327,13 +345,7 @@ def draw_answer_ellipses(
     if not all(cloud.is_principal for cloud in drawn.answers):
         raise ValueError('map must have answers in principal coordinates for ellipses, such as "symmetric".')
     spread = bootstrap.column_ellipses((axes[0], axes[1]), level)
-    shapes = np.column_stack([spread.width, spread.height, spread.angle])
-    for cloud in drawn.answers:
-        for xy, (width, height, angle) in zip(cloud.xy, shapes[cloud.points.rows], strict=True):
-            if np.isfinite(width):
-                style = {"fc": cloud.colour, "ec": cloud.colour, "alpha": 0.12, "lw": 0.8}
-                ax.add_patch(Ellipse(xy, width, height, angle=angle, **style))
-    ax.autoscale_view()
+    draw_spreads(ax, [(cloud, spread) for cloud in drawn.answers], chosen)
 
 
 def choose_figure_size(drawn: DrawnColumns, n_axes: int) -> tuple[float, float]:
@@ -359,8 +371,8 @@ def list_column_handles(drawn: DrawnColumns) -> list[Any]:
     return [*groups, *list_group_handles(drawn.classes)]
 
 
-def write_columns_caption(ax: Axes, scene: ManyColumnsScene, drawn: DrawnColumns, notes: Sequence[str]) -> None:
-    """Say below the plane what the marks are, what is not drawn, and more."""
+def list_columns_notes(scene: ManyColumnsScene, drawn: DrawnColumns) -> list[str]:
+    """Say what the marks are, and what is not drawn."""
     parts = []
     if drawn.lines:
         parts.append("lines join the answers of a variable in their order")
@@ -384,7 +396,4 @@ def write_columns_caption(ax: Axes, scene: ManyColumnsScene, drawn: DrawnColumns
     hidden = [f"{n:,} {noun}{'s' * (n > 1)}" for n, noun in zip(counts, ("answer", "number"), strict=True) if n]
     if hidden:
         parts.append(f"not drawn, because they say little about the plane: {list_names(hidden, separator=' and ')}")
-    parts += notes
-    if parts:
-        text = "; ".join(parts)
-        annotate_caption(ax, text[:1].upper() + text[1:])
+    return parts

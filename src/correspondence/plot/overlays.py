@@ -96,10 +96,12 @@ def draw_confusing(ax: Axes, seen: Scene, index: list[int], factor: np.ndarray) 
     return pictures
 
 
-def draw_orders(ax: Axes, est: Any, sides: Sequence[DrawnCloud]) -> list[str]:
-    """Join the labels of the sides that an analysis has in order; return what the caption says of that."""
+def draw_orders(ax: Axes, est: Any, sides: Sequence[DrawnCloud], shown: Sequence[DrawnCloud]) -> list[str]:
+    """Join the labels of the sides shown that an analysis has in order; return what the caption says of that."""
     is_drawn = False
     for own, cloud in zip(("rows", "columns"), sides, strict=True):
+        if cloud not in shown:
+            continue
         levels = getattr(est, "ordered_", {}).get(own, [])
         place = {} if cloud.points.labels is None else {str(label): i for i, label in enumerate(cloud.points.labels)}
         line = [place[str(level)] for level in levels if str(level) in place]

@@ -16,7 +16,6 @@ from matplotlib.layout_engine import ConstrainedLayoutEngine
 from correspondence._util.arguments import check_whole
 from correspondence._util.text import one_line, short_repr
 from correspondence.core.decomposition import as_decomposition
-from correspondence.plot.column_marks import CAPTION_LETTER_POINTS
 from correspondence.plot.drawn_clouds import DrawnCloud, make_row_cloud
 from correspondence.plot.groups import (
     DrawnGroups,
@@ -38,6 +37,7 @@ __all__ = ["multiples"]
 
 PANEL_INCHES, MARGIN_INCHES, NOTE_LINE_INCHES = 2.6, 0.7, 0.13
 TITLE_INCHES, TOP_INCHES = 0.24, 0.1
+CAPTION_LETTER_POINTS = 3.4  # the width of a letter
 MAX_ASPECT = 1.6  # of a panel, in either direction
 MAX_TITLE_LETTERS = 28
 OTHERS_COLOUR, OTHERS_ALPHA = "0.75", 0.6

@@ -13,12 +13,16 @@ from correspondence._util.arguments import check_whole
 from correspondence._util.text import short_repr
 from correspondence.core.asymmetric import find_asymmetric
 from correspondence.core.decomposition import Decomposition
-from correspondence.plot.column_marks import annotate_caption, draw_number, sample_lines
-from correspondence.plot.drawn_clouds import DrawnCloud, make_sides, place_supplementary
+from correspondence.plot.column_marks import draw_number, sample_lines
+from correspondence.plot.drawn_clouds import DrawnCloud, make_sides, place_supplementary, size_clouds
 from correspondence.plot.groups import split_ellipses
+from correspondence.plot.label_choice import check_sides, read_labels
 from correspondence.plot.labels import write_labels
-from correspondence.plot.plane_parts import add_legend, draw_cloud, draw_cross, label_axes
-from correspondence.plot.spreads import add_ellipses, pair_with_ellipses
+from correspondence.plot.layout import arrange_plane
+from correspondence.plot.legends import collect_legend
+from correspondence.plot.number_colours import draw_colour_bar, note_numbers, read_colour
+from correspondence.plot.plane_parts import choose_opacity, draw_cloud, draw_cross, label_axes
+from correspondence.plot.spreads import draw_spreads, pair_with_ellipses
 from correspondence.plot.style import make_axes
 from correspondence.results.asymmetric import AsymmetricPoints
 from correspondence.results.points import Bootstrap, Points
@@ -38,11 +42,15 @@ def draw_response_plane(
     map: str | None,
     ax: Axes | None,
     *,
-    size_by_mass: bool,
+    rows: bool,
+    columns: bool,
+    size: str | None,
+    colour: Any,
     ellipses: Bootstrap | str | None,
+    ellipses_of: Sequence[Any] | None,
     level: float,
     supplementary: Points | Sequence[Points],
-    labels: str,
+    labels: Any,
     max_labels: int,
     names: Sequence[str] | None,
 ) -> Axes:
@@ -59,34 +67,46 @@ def draw_response_plane(
     index = check_axes(drawn, axes)
     check_whole(max_labels, "max_labels", 0)
     called = check_names(("rows", "columns") if names is None else names)
-    sides = list(make_sides(drawn, index, map, called, size_by_mass, None, None))
+    check_sides(rows, columns)
+    choice, numbers = read_labels(labels), read_colour(colour)
+    sides = list(make_sides(d_or_est, drawn, index, map, called, None, None))
+    sides = [own for side in sides for own in size_clouds([side], size)]
+    scale = None
+    if numbers is not None:
+        (x,), (y,), scale = numbers.colour(sides[:1], sides[1:])
+        sides = [x, y]
     bootstrap = read_bootstrap(ellipses)
-    spreads = (
-        [] if bootstrap is None else pair_with_ellipses((sides[0], sides[1]), bootstrap, axes[: len(index)], level)
-    )
-    passive: list[Any] = list(supplementary) if isinstance(supplementary, list | tuple) else [supplementary]
-    placed = [place_predictor(points, index, is_first=i == 0) for i, points in enumerate(passive)]
+    placed = [place_predictor(points, index) for points in _list_given(supplementary)]
     factor = 1.0
     lines: list[np.ndarray] = []
+    pair, drawn_axes = (sides[0], sides[1]), axes[: len(index)]
+    spreads = [] if bootstrap is None else pair_with_ellipses(pair, bootstrap, drawn_axes, level)
+    of_predictor = sides[1 - response]
     if scalings[response] == "standard":
-        factor = choose_arrow_factor(
-            np.vstack([cloud.xy for cloud in (sides[1 - response], *placed)]), sides[response].xy
-        )
+        factor = choose_arrow_factor(np.vstack([cloud.xy for cloud in (of_predictor, *placed)]), sides[response].xy)
         sides[response], lines = shrink_to_arrows(sides[response], factor)
-    ax = make_axes(ax, (8, 6.5) if len(index) == 2 else (8, 2.5))
+    shown = [side for side, is_shown in zip(sides, (rows, columns), strict=True) if is_shown]
+    lines = lines if sides[response] in shown else []
+    is_own_figure, ax = ax is None, make_axes(ax, (8, 6.5) if len(index) == 2 else (8, 2.5))
     draw_cross(ax)
-    for cloud in (*sides, *placed):
-        draw_cloud(ax, cloud, alpha=0.45 if size_by_mass else 0.9)
+    for cloud in (*shown, *placed):
+        draw_cloud(ax, cloud, choose_opacity(size))
     for line in lines:
         draw_number(ax, line, sides[response].colour)
-    for cloud, spread in spreads:
-        add_ellipses(ax, cloud, spread)
+    draw_spreads(ax, [pair for pair in spreads if pair[0] in shown], ellipses_of)
     label_axes(ax, [f"Axis {i + 1}: inertia {d.pics[i]:.4f}, {100 * d.inertia_ratios[i]:.1f} % of tau" for i in index])
-    add_legend(ax, [])
-    written = [*choose_written(sides, labels), *placed]
-    write_labels(ax, [*sides, *placed], written, max_labels, [], sample_lines(lines, N_ARROW_POINTS))
-    annotate_caption(ax, write_response_caption(sides, response, factor, has_arrows=bool(lines)))
+    if scale is not None and numbers is not None:
+        draw_colour_bar(ax, scale, numbers.title)
+    written = [*(side for side in choice.take(sides[:1], sides[1:]) if side in shown), *placed]
+    taken = sample_lines(lines, N_ARROW_POINTS)
+    placing, n_silent = write_labels(ax, [*shown, *placed], written, max_labels, choice, taken)
+    notes = [write_response_caption(sides, response, factor, has_arrows=bool(lines)), *note_numbers(numbers, shown)]
+    arrange_plane(ax, collect_legend(ax), notes, placing, n_silent, is_own_figure)
     return ax
+
+
+def _list_given(supplementary: Any) -> list[Any]:
+    return list(supplementary) if isinstance(supplementary, list | tuple) else [supplementary]
 
 
 def read_bootstrap(ellipses: Bootstrap | str | None) -> Bootstrap | None:
@@ -97,7 +117,7 @@ def read_bootstrap(ellipses: Bootstrap | str | None) -> Bootstrap | None:
     return bootstrap
 
 
-def place_predictor(points: Points, index: list[int], is_first: bool) -> DrawnCloud:
+def place_predictor(points: Points, index: list[int], is_first: bool = True) -> DrawnCloud:
     """Place supplementary points of the predictor."""
     if not isinstance(points, AsymmetricPoints):
         raise TypeError(
@@ -112,14 +132,6 @@ def shrink_to_arrows(cloud: DrawnCloud, factor: float) -> tuple[DrawnCloud, list
     weight = np.where(np.isfinite(cloud.weight), TIP_WEIGHT + cloud.weight, np.nan)
     tips = replace(cloud, xy=xy, area=np.full(len(xy), TIP_AREA_POINTS), weight=weight)
     return tips, [np.vstack([np.zeros(2), end]) for end in xy]
-
-
-def choose_written(sides: Sequence[DrawnCloud], labels: Any) -> list[DrawnCloud]:
-    """Choose the sides whose labels are written."""
-    chosen = {"both": list(sides), "rows": [sides[0]], "columns": [sides[1]], "none": []}
-    if not isinstance(labels, str) or labels not in chosen:
-        raise ValueError(f'labels must be "both", "rows", "columns" or "none", got {labels!r}.')
-    return chosen[labels]
 
 
 def write_response_caption(sides: Sequence[DrawnCloud], response: int, factor: float, has_arrows: bool) -> str:

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.patches import Ellipse
 
 from correspondence.plot.drawn_clouds import DrawnCloud
+from correspondence.plot.label_choice import find_labelled
 from correspondence.results.points import Bootstrap, Ellipses
 
-__all__ = ["add_ellipses", "pair_with_ellipses"]
+__all__ = ["draw_spreads", "pair_with_ellipses"]
 
 
 def pair_with_ellipses(
@@ -27,11 +31,15 @@ def pair_with_ellipses(
     return spreads
 
 
-def add_ellipses(ax: Axes, cloud: DrawnCloud, ellipses: Ellipses) -> None:
-    """Draw the ellipses of the points of a cloud."""
-    shapes = np.column_stack([ellipses.width, ellipses.height, ellipses.angle])[cloud.points.rows]
-    for xy, (width, height, angle) in zip(cloud.xy, shapes, strict=True):
-        if np.isfinite(width):
-            patch = Ellipse(xy, width, height, angle=angle, fc=cloud.colour, ec=cloud.colour, alpha=0.12, lw=0.8)
-            ax.add_patch(patch)
-    ax.autoscale_view()
+def draw_spreads(ax: Axes, spreads: Sequence[tuple[DrawnCloud, Ellipses]], chosen: Sequence[Any] | None) -> None:
+    """Draw the ellipses of the points of some clouds, or of those with some labels."""
+    found = None if chosen is None else find_labelled([cloud for cloud, _ in spreads], chosen, "ellipses_of")
+    for j, (cloud, ellipses) in enumerate(spreads):
+        shapes = np.column_stack([ellipses.width, ellipses.height, ellipses.angle])[cloud.points.rows]
+        is_chosen = np.ones(len(shapes), bool) if found is None else found[j] >= 0
+        for xy, (width, height, angle) in zip(cloud.xy[is_chosen], shapes[is_chosen], strict=True):
+            if np.isfinite(width):
+                style: dict[str, Any] = {"fc": cloud.colour, "ec": cloud.colour, "alpha": 0.12, "lw": 0.8}
+                ax.add_patch(Ellipse(xy, width, height, angle=angle, **style))
+    if spreads:
+        ax.autoscale_view()

@@ -13,23 +13,28 @@ from matplotlib.lines import Line2D
 from correspondence._util.arguments import check_flag, check_whole
 from correspondence._util.labels import to_object_array
 from correspondence._util.text import list_names
-from correspondence.plot.column_marks import annotate_caption, draw_number, sample_lines
-from correspondence.plot.drawn_clouds import DrawnCloud, add_zero_height, choose_areas
-from correspondence.plot.group_names import share_names, tell_unnamed
+from correspondence.plot.column_marks import draw_number, sample_lines
+from correspondence.plot.drawn_clouds import DrawnCloud, add_zero_height, choose_areas, size_clouds
+from correspondence.plot.group_names import share_names
 from correspondence.plot.groups import (
     check_ellipses,
-    draw_group_shapes,
-    fit_ellipses,
+    draw_told_groups,
+    fit_told_groups,
     list_group_handles,
     make_drawn_groups,
     note_large_ellipses,
     split_ellipses,
 )
+from correspondence.plot.label_choice import LabelChoice, check_sides, read_labels
 from correspondence.plot.labels import write_labels
-from correspondence.plot.plane_parts import add_legend, draw_cloud, draw_cross, label_axes
+from correspondence.plot.layout import arrange_plane
+from correspondence.plot.legends import collect_legend
+from correspondence.plot.number_colours import draw_colour_bar, note_numbers, read_colour
+from correspondence.plot.plane_parts import choose_opacity, draw_cloud, draw_cross, label_axes
 from correspondence.plot.style import make_axes
 from correspondence.scene.colours import COLUMNS, GREY, ROWS
 from correspondence.scene.groups import Grouping, read_groups
+from correspondence.scene.measures import measure_points
 from correspondence.scene.points import (
     Scaling,
     ScenePoints,
@@ -92,19 +97,22 @@ class DrawnTriplot:
         """All points, in the order in which they are drawn."""
         return [self.sites, self.species, *self.centroids]
 
-    def choose_written(self, labels: Any) -> list[DrawnCloud]:
-        """Choose whose labels are written; sites by default only if they are few."""
-        few = [self.sites] if len(self.sites.xy) <= MAX_NAMED_SITES else []
-        of_constraints = [*self.centroids, self.tips]
-        chosen = {
-            "both": [self.species, *few, *of_constraints],
-            "rows": [self.sites, *of_constraints],
-            "columns": [self.species, *of_constraints],
-            "none": [],
-        }
-        if not isinstance(labels, str) or labels not in chosen:
-            raise ValueError(f'labels must be "both", "rows", "columns" or "none", got {labels!r}.')
-        return chosen[labels]
+    def list_shown(self, with_sites: bool, with_species: bool) -> list[DrawnCloud]:
+        """List the points that are drawn, in their order."""
+        sides = ((self.sites, with_sites), (self.species, with_species))
+        return [*(cloud for cloud, is_shown in sides if is_shown), *self.centroids]
+
+    def choose_written(self, choice: LabelChoice, shown: Sequence[DrawnCloud]) -> list[DrawnCloud]:
+        """Choose whose labels are written; sites by default only if they are few, or listed."""
+        wanted = set(map(str, choice.listed or []))
+        is_named = (
+            len(self.sites.xy) <= MAX_NAMED_SITES
+            or choice.sides == "rows"
+            or any(str(label) in wanted for label in self.sites.labels)
+        )
+        sites = [self.sites] if is_named and self.sites in shown else []
+        of_sides = choice.take(sites, [self.species] if self.species in shown else [])
+        return of_sides if choice.sides == "none" else [*of_sides, *self.centroids, self.tips]
 
 
 def draw_triplot(
@@ -114,63 +122,85 @@ def draw_triplot(
     ax: Axes | None,
     *,
     sites: str,
-    size_by_mass: bool,
+    rows: bool,
+    columns: bool,
+    size: str | None,
+    colour: Any,
     ellipses: Any,
+    ellipses_of: Sequence[Any] | None,
     hulls: bool | float,
     level: float,
-    labels: str,
+    labels: Any,
     max_labels: int,
     names: Sequence[str] | None,
     groups: Any,
     classes: Any,
-    columns: bool | None,
+    variables: bool | None,
 ) -> Axes:
     """Draw the triplot of a constrained analysis; the parameters are those of `plane`."""
     scene = make_triplot(ca)
     index = scene.check_axes(axes)
     check_whole(max_labels, "max_labels", 0)
-    if columns is not None:
-        check_flag(columns, "columns")
+    check_sides(rows, columns)
+    if variables is not None:
+        check_flag(variables, "variables")
+    choice, numbers = read_labels(labels), read_colour(colour, groups, classes)
     map = TRIPLOT_MAP if map is None else map
     called = check_names(("sites", "species") if names is None else names)
     grouping = read_site_groups(ca, scene, groups, classes)
     if split_ellipses(ellipses)[0] is not None:
         raise ValueError("ellipses must be those of groups for an analysis with constraints, not of a bootstrap.")
     share = check_ellipses(ellipses, hulls, len(index), grouping is not None)
-    drawn = place_triplot(scene, index, map, check_sites(sites), called, size_by_mass, columns is not False)
+    drawn = place_triplot(scene, index, map, check_sites(sites), called, size, variables is not False)
     drawn = colour_sites(drawn, grouping)
+    scale = None
+    if numbers is not None:
+        (own,), (species,), scale = numbers.colour([drawn.sites], [drawn.species])
+        drawn = replace(drawn, sites=own, species=species)
     told = []
     if grouping is not None and (groups is not None or ellipses is not None or share):
         is_named = groups is not None
         told = [make_drawn_groups(drawn.sites, grouping, ellipses, level, share, is_named=is_named)]
     means = [marks for own in told for marks in own.marks]
-    n_names = sum(len(marks.xy) for marks in means)
     if means and drawn.centroids:  # a category at the mean of the group of the same name is named once
         left, shared = share_names(means[0], drawn.centroids, [scene.answers])
         drawn, means = replace(drawn, centroids=shared), [left] if len(left.xy) else []
-    written = drawn.choose_written(labels)
-    if drawn.sites not in written:
-        drawn = replace(drawn, sites=replace(drawn.sites, points=replace(drawn.sites.points, labels=None)))
-    ax = make_axes(ax, choose_triplot_size(drawn, len(index)))
+    shown = drawn.list_shown(rows, columns)
+    written = drawn.choose_written(choice, shown)
+    is_own_figure, ax = ax is None, make_axes(ax, choose_triplot_size(drawn, len(index)))
     draw_cross(ax)
-    for own in told:
-        draw_group_shapes(ax, own)
-    for cloud in [*drawn.clouds, *means]:
-        draw_cloud(ax, cloud, alpha=0.45 if size_by_mass else 0.9, is_above=cloud is not drawn.sites)
+    draw_told_groups(ax, told, ellipses_of)
+    for cloud in [*shown, *means]:
+        draw_cloud(ax, cloud, choose_opacity(size), is_above=cloud is not drawn.sites)
+    large = fit_told_groups(ax, told, ellipses_of)
+    lines = draw_constraints(ax, drawn)
+    label_axes(ax, [scene.write_axis_title(i) for i in index])
+    if scale is not None and numbers is not None:
+        draw_colour_bar(ax, scale, numbers.title)
+    clouds = [cloud if cloud in written else forget_labels(cloud) for cloud in shown]
+    written = [*written, *means]
+    clouds += [drawn.tips, *means]
+    placing, n_silent = write_labels(ax, clouds, written, max_labels, choice, lines, (), LABEL_REACH_POINTS)
+    notes = [*list_triplot_notes(scene, drawn, map, sites, index), *(note for own in told for note in own.notes)]
+    notes += [*note_large_ellipses(large), *note_numbers(numbers, shown)]
+    arrange_plane(
+        ax, collect_legend(ax, list_triplot_handles(drawn, grouping)), notes, placing, n_silent, is_own_figure
+    )
+    return ax
+
+
+def draw_constraints(ax: Axes, drawn: DrawnTriplot) -> np.ndarray:
+    """Draw what the constraints are, and return points of the lines, which no label may cover."""
     for line in drawn.lines:
         ax.plot(line[:, 0], line[:, 1], color=ROWS, lw=1.1, alpha=0.65, zorder=2.2, gid="ordered")
     for line in drawn.arrows + drawn.paths:
         draw_number(ax, line, ROWS)
-    large = [name for own in told for name in fit_ellipses(ax, own)]
-    label_axes(ax, [scene.write_axis_title(i) for i in index])
-    add_legend(ax, list_triplot_handles(drawn, grouping))
-    clouds = [*drawn.clouds, drawn.tips, *means]
-    lines = np.vstack([sample_lines(drawn.arrows, N_ARROW_POINTS), sample_lines(drawn.paths)])
-    placing = write_labels(ax, clouds, [*written, *means], max_labels, [], lines, LABEL_REACH_POINTS)
-    notes = [note for own in told for note in own.notes] + note_large_ellipses(large)
-    annotate_caption(ax, write_triplot_caption(scene, drawn, map, sites, index, notes))
-    tell_unnamed(placing, ax, n_names)
-    return ax
+    return np.vstack([sample_lines(drawn.arrows, N_ARROW_POINTS), sample_lines(drawn.paths)])
+
+
+def forget_labels(cloud: DrawnCloud) -> DrawnCloud:
+    """Return a cloud whose points have no names, so that labels may cover them."""
+    return replace(cloud, points=replace(cloud.points, labels=None))
 
 
 def colour_sites(drawn: DrawnTriplot, grouping: Grouping | None) -> DrawnTriplot:
@@ -188,7 +218,13 @@ def read_site_groups(ca: Any, scene: Triplot, groups: Any, classes: Any) -> Grou
 
 
 def place_triplot(
-    scene: Triplot, index: list[int], map: str, kind: str, names: Sequence[str], by_mass: bool, with_constraints: bool
+    scene: Triplot,
+    index: list[int],
+    map: str,
+    kind: str,
+    names: Sequence[str],
+    size: str | None,
+    with_constraints: bool,
 ) -> DrawnTriplot:
     """Place everything that a triplot shows.
 
@@ -204,8 +240,8 @@ def place_triplot(
         Which scores of the sites are drawn.
     names : sequence of str
         What sites and species are called.
-    by_mass : bool
-        Whether the areas of points are proportional to their masses.
+    size : str or None
+        What the areas of points are proportional to, on each side for itself.
     with_constraints : bool
         Whether arrows and centroids are drawn.
     """
@@ -214,11 +250,13 @@ def place_triplot(
     # Arrows and centroids have no mass: in maps with masses of sites they are drawn as for principal coordinates.
     plain: Scaling = "principal" if needs_mass(of_sites) else of_sites
     scale = find_scale_factor(plain, s)[0]
-    sites = _place_cloud(scene.sites[kind], index, of_sites, s, by_mass, name=names[0], colour=GREY, marker="o")
-    species = _place_cloud(scene.species, index, of_species, s, by_mass, name=names[1], colour=COLUMNS, marker="^")
-    area = sites.area if by_mass else np.minimum(sites.area, SITE_AREA_POINTS)
+    whole = scene.correlations
+    sites = _place_cloud(scene.sites[kind], index, of_sites, whole, name=names[0], colour=GREY, marker="o")
+    species = _place_cloud(scene.species, index, of_species, whole, name=names[1], colour=COLUMNS, marker="^")
     weight = SITE_WEIGHT * (sites.xy**2).sum(axis=1)
-    sites = replace(sites, is_faint=True, area=area, weight=weight, font_size=SITE_NAME_POINTS)
+    area = np.minimum(sites.area, SITE_AREA_POINTS)
+    (sites,), (species,) = size_clouds([replace(sites, area=area)], size), size_clouds([species], size)
+    sites = replace(sites, is_faint=True, weight=weight, font_size=SITE_NAME_POINTS)
     k, m = (len(scene.categories), len(scene.numbers)) if with_constraints else (0, 0)
     means, tips = (values[:n, index] * scale for values, n in ((scene.centroids, k), (scene.arrows, m)))
     curves = scene.curves if with_constraints else {}
@@ -242,14 +280,13 @@ def place_triplot(
 
 
 def _place_cloud(
-    points: ScenePoints, index: list[int], scaling: Scaling, s: np.ndarray, by_mass: bool, **style: Any
+    points: ScenePoints, index: list[int], scaling: Scaling, correlations: np.ndarray, **style: Any
 ) -> DrawnCloud:
     """Place the points of one side, which are named by their contributions to the plane."""
-    standard, mass = points.places[:, index], points.mass
-    assert mass is not None
-    xy = add_zero_height(standard * find_scale_factor(scaling, s, mass))
-    weight = mass * ((standard * s) ** 2).sum(axis=1)
-    return DrawnCloud(points, xy=xy, area=choose_areas(mass, by_mass), weight=weight, is_principal=False, **style)
+    xy = add_zero_height(points.places[:, index] * find_scale_factor(scaling, correlations[index], points.mass))
+    measures = measure_points(points, correlations, index)
+    area, weight = choose_areas(len(xy)), measures["contribution"]
+    return DrawnCloud(points, xy=xy, area=area, weight=weight, is_principal=False, measures=measures, **style)
 
 
 def _name_constraints(names: np.ndarray, xy: np.ndarray, weight: float, area: float, marker: str) -> DrawnCloud:
@@ -283,10 +320,8 @@ def list_triplot_handles(drawn: DrawnTriplot, grouping: Grouping | None) -> list
     return handles + ([] if grouping is None else list_group_handles(grouping.legend))
 
 
-def write_triplot_caption(
-    scene: Triplot, drawn: DrawnTriplot, map: str, kind: str, index: list[int], notes: Sequence[str]
-) -> str:
-    """Write what the marks are, how they are scaled, and more."""
+def list_triplot_notes(scene: Triplot, drawn: DrawnTriplot, map: str, kind: str, index: list[int]) -> list[str]:
+    """Say what the marks are, and how they are scaled."""
     parts = [f"{drawn.sites.name} at {SITES[kind].format(species=drawn.species.name)}"]
     if scene.given:
         parts.append(f"without what {list_names(scene.given, 3)} explains")
@@ -302,5 +337,4 @@ def write_triplot_caption(
     free = [scene.axes[i] for i in index if i >= scene.n_constrained]
     if free and scene.n_constrained:
         parts.append(f"the constraints say nothing about {' and '.join(free)}")
-    text = "; ".join([*parts, *notes])
-    return text[:1].upper() + text[1:]
+    return parts

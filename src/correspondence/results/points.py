@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -206,6 +206,8 @@ class Points(FrameResult):
         Standard coordinates, which have variance 1: the principal functions at the labels.
     correlations : ndarray of shape (d,)
         sqrt(lambda_i), the same for rows and columns.
+    side : {"rows", "columns", ""}
+        On which side of the table supplementary points lie; empty where that is not said.
 
     Examples
     --------
@@ -223,6 +225,7 @@ class Points(FrameResult):
     inertia: np.ndarray
     standard: np.ndarray
     correlations: np.ndarray
+    side: str = field(default="", kw_only=True)
 
     def __post_init__(self) -> None:
         read_only(self, "mass", "chi2_distance", "inertia", "standard", "correlations")

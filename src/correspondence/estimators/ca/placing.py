@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from sklearn.utils.validation import check_is_fitted
@@ -75,14 +76,17 @@ class PointPlacer:
         check_is_fitted(self)
         placed: list[Points | SupplementaryNumbers] = []
         if rows is not None:
-            placed.append(self._place_rows(read_new_counts(rows, "rows", self._unweighted), "rows"))
+            points = self._place_rows(read_new_counts(rows, "rows", self._unweighted), "rows")
+            placed.append(replace(points, side="rows"))
         if columns is not None:
-            placed.append(self._place_columns(read_new_counts(columns, "columns", self._unweighted), "columns"))
+            points = self._place_columns(read_new_counts(columns, "columns", self._unweighted), "columns")
+            placed.append(replace(points, side="columns"))
         if numbers is not None:
             placed.append(correlate_numbers(numbers, self.rows_))
         if categories is not None:
             weighed = weigh_table(self._unweighted, self._analysed.rows.weights, None)
-            placed.append(self._place_rows(sum_categories(categories, self.rows_, weighed), "categories"))
+            points = self._place_rows(sum_categories(categories, self.rows_, weighed), "categories")
+            placed.append(replace(points, side="rows"))
         if not placed:
             raise ValueError("rows, columns, numbers or categories must be given: there is nothing to place.")
         return placed[0] if len(placed) == 1 else tuple(placed)

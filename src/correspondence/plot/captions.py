@@ -1,0 +1,126 @@
+"""The small text below a plane: what the marks mean, and what is not shown, counted whenever the plane is drawn."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from matplotlib.axes import Axes
+
+from correspondence.plot.labels import GROUP_NAME
+from correspondence.plot.overlays import Thumbnail
+from correspondence.plot.style import scale_letters
+
+__all__ = ["CAPTION_SIZE_POINTS", "Caption", "annotate_caption", "wrap_words"]
+
+CAPTION_OFFSET_POINTS, CAPTION_SIZE_POINTS = 34.0, 7.0  # below the plane, until the layout is known
+SPACE_SHARE = 0.32  # of the height of letters
+
+
+def annotate_caption(ax: Axes, text: str) -> Any:
+    """Write a text below the plane."""
+    return ax.annotate(
+        text,
+        (0, 0),
+        (0, -CAPTION_OFFSET_POINTS),
+        xycoords="axes fraction",
+        textcoords="offset points",
+        fontsize=scale_letters(CAPTION_SIZE_POINTS),
+        color="0.4",
+        va="top",
+        clip_on=False,
+        gid="caption",
+        parse_math=False,
+    )
+
+
+def wrap_words(text: str, width: float, measure: Callable[[str], float], space: float) -> str:
+    """Break a text into lines of at most a width, at spaces.
+
+    Examples
+    --------
+    >>> print(wrap_words("one two three", 8, len, 1))
+    one two
+    three
+    """
+    lines: list[list[str]] = []
+    used = 0.0
+    for word in text.split():
+        long = measure(word)
+        if lines and used + space + long <= width:
+            lines[-1].append(word)
+            used += space + long
+        else:
+            lines.append([word])
+            used = long
+    return "\n".join(" ".join(line) for line in lines)
+
+
+class Caption:
+    """The caption of a plane: fixed parts, and counts of the labels that find no room.
+
+    Attributes
+    ----------
+    text : Annotation
+        The text, which is not among the texts of the axes while it is empty.
+    parts : list of str
+        What it says in any case.
+    n_unnamed : int
+        How many points have labels that are not even tried, because they contribute little.
+    """
+
+    def __init__(self, ax: Axes, parts: Sequence[str], n_tried: int, n_unnamed: int) -> None:
+        self.parts, self.n_tried, self.n_unnamed = list(parts), n_tried, n_unnamed
+        self.ax, self.text = ax, annotate_caption(ax, "")
+        self.wrap: Callable[[str], str] = str
+        self.write(list_counts(0, n_tried, n_unnamed))
+
+    def __getstate__(self) -> dict[str, Any]:
+        return self.__dict__ | {"wrap": str}  # it knows the renderer, and is set again before the next drawing
+
+    def write(self, counts: Sequence[str]) -> None:
+        """Write the parts, and what is counted."""
+        text = self.wrap(_join_parts([*self.parts, *counts]))
+        if text != self.text.get_text():
+            self.text.set_text(text)
+        self.text.set_visible(bool(text))
+        if text and self.text.axes is None:
+            self.ax.add_artist(self.text)
+        elif not text and self.text.axes is not None:
+            self.text.remove()
+
+    def reserve(self) -> None:
+        """Write the longest text that may become true, for which the layout must leave room."""
+        self.write(list_counts(self.n_tried, self.n_tried, self.n_unnamed))
+
+    def count_labels(self, labels: Sequence[Any]) -> None:
+        """Count the labels, names of groups and images in view, some of which are not drawn."""
+        kinds: dict[str, list[bool]] = {"labels": [], "names of groups": [], "images": []}
+        for label in labels:
+            kind = "images" if isinstance(label, Thumbnail) else "labels"
+            kinds["names of groups" if label.get_gid() == GROUP_NAME else kind].append(label.get_visible())
+        left = {kind: len(shown) - sum(shown) for kind, shown in kinds.items()}
+        counts = list_counts(left["labels"], len(kinds["labels"]), self.n_unnamed)
+        if left["images"]:
+            counts.append(f"{left['images']:,} of {len(kinds['images']):,} images find no room")
+        if left["names of groups"]:
+            told = f"{left['names of groups']:,} of {len(kinds['names of groups']):,} names of groups find no room"
+            counts.append(f"{told}; plot.multiples draws groups one by one")
+        self.write(counts)
+
+
+def list_counts(n_left: int, n_tried: int, n_unnamed: int) -> list[str]:
+    """Say how many labels find no room, and how many were not tried."""
+    counts = []
+    if n_left:
+        verb = "is" if n_left == 1 else "are"
+        counts.append(f"{n_left:,} of {n_tried:,} labels {verb} left out for lack of room")
+    if n_unnamed:
+        noun = "point that contributes least is" if n_unnamed == 1 else "points that contribute least are"
+        counts.append(f"{n_unnamed:,} {noun} not named")
+    return counts
+
+
+def _join_parts(parts: Sequence[str]) -> str:
+    text = "; ".join(part for part in parts if part)
+    return text[:1].upper() + text[1:]

@@ -1,0 +1,263 @@
+"""The plane of two variables: x and y, or the rows and columns of a table."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.patches import Patch
+
+from correspondence._util.arguments import check_flag, check_whole
+from correspondence._util.text import one_line, short_repr
+from correspondence.core.decomposition import Decomposition, as_decomposition
+from correspondence.data.beside_given import match_given
+from correspondence.plot.column_marks import (
+    SideColumns,
+    draw_number,
+    draw_numbers,
+    find_side_columns,
+    list_caption_parts,
+    sample_lines,
+)
+from correspondence.plot.drawn_clouds import (
+    DrawnCloud,
+    colour_by_class,
+    colour_by_group,
+    make_marks,
+    make_sides,
+    place_all_supplementary,
+    size_clouds,
+)
+from correspondence.plot.groups import (
+    check_ellipses,
+    draw_told_groups,
+    fit_told_groups,
+    list_group_handles,
+    make_drawn_groups,
+    note_large_ellipses,
+    split_ellipses,
+)
+from correspondence.plot.label_choice import LabelChoice, check_sides, read_labels
+from correspondence.plot.labels import write_labels
+from correspondence.plot.layout import arrange_plane
+from correspondence.plot.legends import collect_legend
+from correspondence.plot.number_colours import draw_colour_bar, note_numbers, read_colour
+from correspondence.plot.overlays import draw_boundaries, draw_confusing, draw_orders
+from correspondence.plot.plane_parts import choose_opacity, draw_cloud, draw_cross, label_axes, list_axis_titles
+from correspondence.plot.spreads import draw_spreads, pair_with_ellipses
+from correspondence.plot.style import make_axes
+from correspondence.results.points import Bootstrap
+from correspondence.scene.classes import Scene, describe_faithfulness, make_scene
+from correspondence.scene.groups import Grouping, read_groups
+from correspondence.scene.points import check_axes, check_map, check_names, find_scale_factor
+
+__all__ = ["draw_pairs_plane"]
+
+TIP_AREA_POINTS = 4.0  # of the marker where an arrow ends
+N_ARROW_POINTS = 24  # of an arrow, which labels keep clear of
+ARROWS = {"rows": (True, False), "columns": (False, True), "both": (True, True)}
+
+
+def draw_pairs_plane(
+    d_or_est: Any,
+    axes: tuple[int, int],
+    map: str | None,
+    ax: Axes | None,
+    *,
+    rows: bool,
+    columns: bool,
+    size: str | None,
+    colour: Any,
+    arrows: str | None,
+    ellipses: Bootstrap | str | None,
+    ellipses_of: Sequence[Any] | None,
+    hulls: bool | float,
+    level: float,
+    supplementary: Any,
+    labels: Any,
+    max_labels: int,
+    names: Sequence[str] | None,
+    X: Any,
+    Y: Any,
+    groups: Any,
+    classes: Any,
+    variables: bool | None,
+    marks: tuple[Sequence[Any], Any] | None,
+    boundaries: bool | Sequence[tuple[Any, Any]],
+    confusing: Any,
+    thumbnails: Any,
+    given: Any,
+) -> Axes:
+    """Draw the plane of two variables; the parameters are those of `plane`."""
+    map = "symmetric" if map is None else map
+    check_whole(max_labels, "max_labels", 0)
+    check_sides(rows, columns)
+    choice, numbers = read_labels(labels), read_colour(colour, groups, classes)
+    seen = make_scene(d_or_est, X, classes, confusing, thumbnails)
+    d = as_decomposition(seen.est)
+    index = check_axes(d, axes)
+    called = check_names(seen.names if names is None else names)
+    sides = make_sides(d_or_est, d, index, map, called, *_put_given(d, seen.X, Y, given))
+    sides = (size_clouds(sides[:1], size)[0], size_clouds(sides[1:], size)[0])
+    bootstrap, kind = split_ellipses(ellipses)
+    sides, grouping, handles = colour_sides(sides, seen, groups, has_shapes=kind is not None or bool(hulls))
+    share = check_ellipses(ellipses, hulls, len(index), grouping is not None)
+    told = []
+    if grouping is not None:
+        is_named = groups is not None and not set(grouping.names) <= {str(label) for label in sides[1].labels}
+        told = [make_drawn_groups(sides[0], grouping, kind, level, share, is_named=is_named)]
+    scale = None
+    if numbers is not None:
+        (x,), (y,), scale = numbers.colour(sides[:1], sides[1:])
+        sides, handles = (x, y), []
+    sides, described = add_columns(d, sides, (X, Y), map, index, variables)
+    if described and names is None and seen.names == ("rows", "columns"):
+        sides = (replace(sides[0], name="X"), replace(sides[1], name="Y"))
+    sides = make_tips(sides, arrows)
+    spreads = [] if bootstrap is None else pair_with_ellipses(sides, bootstrap, axes[: len(index)], level)
+    shown = [side for side, is_shown in zip(sides, (rows, columns), strict=True) if is_shown]
+    described = [side for side in described if side.rows.marker in {cloud.marker for cloud in shown}]
+    placed = place_all_supplementary(supplementary, index)
+    if marks is not None:  # which are inputs, not beliefs
+        placed.append(make_marks(as_decomposition(d_or_est), marks, index, map, called[2]))
+    means = [marks for own in told for marks in own.marks]
+    is_own_figure, ax = ax is None, make_axes(ax, (8, 6.5) if len(index) == 2 else (8, 2.5))
+    draw_cross(ax)
+    draw_told_groups(ax, told, ellipses_of)
+    opacity = choose_opacity(size)
+    biplot = draw_biplot_arrows(
+        ax,
+        [
+            side
+            for side, name in zip(sides, ("rows", "columns"), strict=True)
+            if arrows in (name, "both") and side in shown
+        ],
+    )
+    for cloud in [*shown, *(side.categories for side in described), *placed, *means]:
+        is_above = (bool(described) and not cloud.is_faint) or cloud in means
+        draw_cloud(ax, cloud, opacity, is_above)
+    large = fit_told_groups(ax, told, ellipses_of)
+    draw_spreads(ax, [pair for pair in spreads if pair[0] in shown], ellipses_of if kind is None else None)
+    lines = [*biplot, *(draw_numbers(ax, side) for side in described)]
+    edges, pictures = _draw_classifier_parts(ax, seen, boundaries, index, map)
+    label_axes(ax, list_axis_titles(d_or_est, index))
+    if scale is not None and numbers is not None:
+        draw_colour_bar(ax, scale, numbers.title)
+    clouds = [*shown, *placed, *means, *(own for side in described for own in (side.categories, side.tips))]
+    written = [*means, *_choose_written(sides, shown, described, choice), *placed]
+    taken = np.vstack([np.empty((0, 2)), *lines, *edges])
+    placing, n_silent = write_labels(ax, clouds, written, max_labels, choice, taken, pictures)
+    notes = [*list_caption_parts(described), describe_faithfulness(seen, index)]
+    notes += [*(note for own in told for note in own.notes), *note_large_ellipses(large)]
+    notes += [*draw_orders(ax, d_or_est, sides, shown), *note_arrows(arrows, map), *note_numbers(numbers, shown)]
+    notes = [note for note in [*notes, *seen.notes] if note]
+    arrange_plane(ax, collect_legend(ax, handles), notes, placing, n_silent, is_own_figure)
+    return ax
+
+
+def _draw_classifier_parts(
+    ax: Axes, seen: Scene, boundaries: Any, index: list[int], map: str
+) -> tuple[list[np.ndarray], list[Any]]:
+    """Draw boundaries and confusing inputs; return points of the lines, and the pictures that lie beside points."""
+    if boundaries is False and seen.confusing is None:
+        return [], []
+    # They are lines and points of inputs, which have no masses.
+    factor = find_scale_factor(check_map(map)[0], as_decomposition(seen.est).correlations[index])
+    edges = [] if boundaries is False else [draw_boundaries(ax, seen.est, boundaries, index, factor)]
+    return edges, draw_confusing(ax, seen, index, factor)
+
+
+def _put_given(d: Decomposition, X: Any, Y: Any, given: Any) -> tuple[Any, Any]:
+    """Put given variables beside the values to draw."""
+    if d.f.needs_given and (X is None or Y is None):
+        raise ValueError("X and Y must both be given, with the given variables of the same rows.")
+    return match_given(X, Y, given, is_needed=d.f.needs_given)
+
+
+def colour_sides(
+    sides: tuple[DrawnCloud, DrawnCloud], seen: Scene, groups: Any, has_shapes: bool
+) -> tuple[tuple[DrawnCloud, DrawnCloud], Grouping | None, list[Any]]:
+    """Colour the points of x by groups or classes; return the groups, and what the legend shows of them."""
+    n = sides[0].points.given
+    if groups is not None:
+        grouping = read_groups(groups, n, seen.est)
+        is_written = set(grouping.legend) <= {str(label) for label in sides[1].labels}
+        return colour_by_group(sides, grouping), grouping, [] if is_written else list_group_handles(grouping.legend)
+    if seen.classes is None:
+        return sides, None, []
+    sides = colour_by_class(sides, seen.classes, seen.colours)
+    of_classes = read_groups(seen.classes, n, seen.est, "classes") if has_shapes else None
+    return sides, of_classes, _make_class_handles(sides, seen.colours)
+
+
+def add_columns(
+    d: Decomposition,
+    sides: tuple[DrawnCloud, DrawnCloud],
+    data: tuple[Any, Any],
+    map: str,
+    index: list[int],
+    variables: bool | None,
+) -> tuple[tuple[DrawnCloud, DrawnCloud], list[SideColumns]]:
+    """Find what is drawn of the columns of both sides, and make the rows of sides that have some a background."""
+    if variables is not None:
+        check_flag(variables, "variables")
+    if variables is False:
+        return sides, []
+    found = [
+        find_side_columns(functions, rows, values, scaling, d.correlations[index], index, bool(variables))
+        for functions, rows, values, scaling in zip((d.f, d.g), sides, data, check_map(map), strict=True)
+    ]
+    x, y = (rows if side is None else side.rows for rows, side in zip(sides, found, strict=True))
+    return (x, y), [side for side in found if side is not None]
+
+
+def _make_class_handles(sides: tuple[DrawnCloud, DrawnCloud], colour: dict[Any, str]) -> list[Patch]:
+    """Make a legend of the classes, unless they are written in the picture."""
+    if set(colour) <= set(sides[1].labels) or len(colour) > 20:
+        return []
+    return [Patch(color=value, label=one_line(name)) for name, value in colour.items()]
+
+
+def _choose_written(
+    sides: Sequence[DrawnCloud], shown: Sequence[DrawnCloud], described: list[SideColumns], choice: LabelChoice
+) -> list[DrawnCloud]:
+    """Choose the sides, and the marks of their columns, whose labels are asked for."""
+    x, y = ([rows, *_list_column_clouds(rows, described)] if rows in shown else [] for rows in sides)
+    return choice.take(x, y)
+
+
+def _list_column_clouds(rows: DrawnCloud, described: list[SideColumns]) -> list[DrawnCloud]:
+    """List the marks of the columns of a side, which has its marker."""
+    return [cloud for side in described if side.rows.marker == rows.marker for cloud in (side.categories, side.tips)]
+
+
+def make_tips(sides: tuple[DrawnCloud, DrawnCloud], arrows: Any) -> tuple[DrawnCloud, DrawnCloud]:
+    """Make the points of some sides the tips of arrows."""
+    if arrows is not None and (not isinstance(arrows, str) or arrows not in ARROWS):
+        raise ValueError(f'arrows must be "rows", "columns" or "both", got {short_repr(arrows)}.')
+    is_arrow = (False, False) if arrows is None else ARROWS[arrows]
+    x, y = (
+        replace(side, area=np.full(len(side.xy), TIP_AREA_POINTS)) if has_arrows else side
+        for side, has_arrows in zip(sides, is_arrow, strict=True)
+    )
+    return x, y
+
+
+def draw_biplot_arrows(ax: Axes, tips: Sequence[DrawnCloud]) -> list[np.ndarray]:
+    """Draw arrows from the centre to points, and return points of them, which no label may cover."""
+    lines = [(np.vstack([np.zeros(2), end]), side.colour) for side in tips for end in side.xy]
+    for line, colour in lines:
+        draw_number(ax, line, colour)
+    return [sample_lines([line for line, _ in lines], N_ARROW_POINTS)]
+
+
+def note_arrows(arrows: str | None, map: str) -> list[str]:
+    """Say how arrows are read in a map."""
+    if arrows is None:
+        return []
+    if map == "symmetric":  # which is no biplot: the product of two principal coordinates counts correlations twice
+        return ["arrows show directions; this map is not a biplot"]
+    return ["the projection of a point of the other side on an arrow shows how far the cell is above independence"]
