@@ -36,7 +36,8 @@ def test_neighbours_are_counted(digits):
         counted = count_kept_neighbours(places, [axis - 1 for axis in axes], 10)
         assert cca.faithfulness(X, axes).neighbours == pytest.approx(counted, abs=1e-9)
     noise = rng.normal(size=(400, 6))
-    share, k = measure_kept_neighbours(np.column_stack([rng.normal(size=(400, 2)), 100 * noise]), [0, 1], 20)
+    places = np.column_stack([rng.normal(size=(400, 2)), 100 * noise])
+    (share,), k = measure_kept_neighbours(places, [[0, 1]], 20)
     assert share == pytest.approx(k / 399, abs=0.02)  # a plane that has nothing to do with the rest
 
 
@@ -94,7 +95,7 @@ def test_few_inputs_and_classes_never_predicted():
 @pytest.mark.slow
 def test_large_samples_are_drawn(digits):
     places = rng.normal(size=(5000, 3)) * [2, 1, 0.3]
-    share, k = measure_kept_neighbours(places, [0, 1], 10)
+    (share,), k = measure_kept_neighbours(places, [[0, 1]], 10)
     assert k == 10
     assert share == pytest.approx(count_kept_neighbours(places[:2000], [0, 1], 10), abs=0.03)
 

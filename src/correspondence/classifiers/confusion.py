@@ -169,25 +169,31 @@ class ConfusionAnalysis:
         >>> cca.faithfulness(P).predictions, cca.faithfulness(P, (1,)).predictions
         (1.0, 0.66)
         """
+        return self._measure_planes(X, [axes], n_neighbors)[0]
+
+    def _measure_planes(self, X: Any, planes: list[Any], n_neighbors: int = 10) -> list[Faithfulness]:
+        """Measure how faithful several planes are to the same inputs."""
         functions = self._get_f_functions()
         check_whole(n_neighbors, "n_neighbors", 1)
         P = np.concatenate([np.empty((0, len(self.classes_))), *self._iterate_members(X)])
         P = P[~np.isnan(P[:, 0])]
         if not len(P):
             raise ValueError("X must have an input that the model believes to be of the group.")
-        index = check_axis_numbers(functions.width, axes)
-        places = functions.of_features(P) * self.correlations_
-        in_plane = np.zeros_like(places)
-        in_plane[:, index] = places[:, index]
-        top = P.argmax(axis=1)
-        kept = top == self.beliefs_at(in_plane / self.correlations_).argmax(axis=1)
-        neighbours, k = measure_kept_neighbours(places, index, n_neighbors)
-        counts = np.bincount(top, minlength=len(self.classes_))
-        with np.errstate(invalid="ignore"):
-            by_class = np.bincount(top, kept, len(self.classes_)) / np.where(counts > 0, counts, np.nan)
+        indices = [check_axis_numbers(functions.width, axes) for axes in planes]
+        F, top = functions.of_features(P), P.argmax(axis=1)
+        neighbours, k = measure_kept_neighbours(F * self.correlations_, indices, n_neighbors)
         chance = k / (min(len(P), MAX_POINTS_COMPARED) - 1) if k else np.nan
-        shares = (float(kept.mean()), neighbours, chance)
-        return Faithfulness(tuple(i + 1 for i in index), *shares, k, len(P), self.classes_, counts, by_class)
+        found = []
+        for index, share in zip(indices, neighbours, strict=True):
+            in_plane = np.zeros_like(F)
+            in_plane[:, index] = F[:, index]
+            kept = top == self.beliefs_at(in_plane).argmax(axis=1)
+            counts = np.bincount(top, minlength=len(self.classes_))
+            by_class = np.bincount(top, kept, len(self.classes_)) / np.where(counts > 0, counts, np.nan)
+            shares = (float(kept.mean()), share, chance)
+            axes = tuple(i + 1 for i in index)
+            found.append(Faithfulness(axes, *shares, k, len(P), self.classes_, counts, by_class))
+        return found
 
     @property
     def overlap_(self) -> np.ndarray:

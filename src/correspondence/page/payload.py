@@ -156,8 +156,9 @@ def list_input_notes(seen: Scene, kept: int) -> Part:
     """Say how much of a classifier planes of the first axes preserve, by axes such as "0 1", and what is left out."""
     n = min(kept, MAX_FAITHFUL_AXES)
     planes = [[0]] if n == 1 else [[i, j] for i, j in combinations(range(n), 2)]
-    told = {" ".join(map(str, index)): describe_faithfulness(seen, index) for index in planes}
-    return {"inputs": list(seen.notes), "faithfulness": {axes: text for axes, text in told.items() if text}}, {}
+    told = zip(planes, describe_faithfulness(seen, planes), strict=True)
+    faithfulness = {" ".join(map(str, index)): text for index, text in told if text}
+    return {"inputs": list(seen.notes), "faithfulness": faithfulness}, {}
 
 
 def collect_boundaries(est: Any, boundaries: Any, kept: int) -> Part:

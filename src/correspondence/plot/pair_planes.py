@@ -150,7 +150,7 @@ def draw_pairs_plane(
     written = [*means, *_choose_written(sides, shown, described, choice), *placed]
     taken = np.vstack([np.empty((0, 2)), *lines, *edges])
     placing, n_silent = write_labels(ax, clouds, written, max_labels, choice, taken, pictures)
-    notes = [*list_caption_parts(described), describe_faithfulness(seen, index)]
+    notes = [*list_caption_parts(described), *describe_faithfulness(seen, [index])]
     notes += [*(note for own in told for note in own.notes), *note_large_ellipses(large)]
     notes += [*draw_orders(ax, d_or_est, sides, shown), *note_arrows(arrows, map), *note_numbers(numbers, shown)]
     notes = [note for note in [*notes, *seen.notes] if note]

@@ -82,13 +82,21 @@ def _note_outsiders(est: Any, P: np.ndarray) -> list[str]:
     return [f"not drawn: {n:,} of {len(P):,} inputs, which the model takes for other classes"] if n else []
 
 
-def describe_faithfulness(seen: Scene, index: list[int]) -> str:
-    """Say how much of a classifier some axes, counted from 0, preserve; "" if they are all, or nothing is known."""
-    if seen.X is None or not hasattr(seen.est, "faithfulness") or len(index) == len(seen.est.pics_):
-        return ""
-    if not seen.est.find_members(seen.X).any():
-        return ""
-    return seen.est.faithfulness(seen.X, tuple(i + 1 for i in index)).sentence
+def describe_faithfulness(seen: Scene, planes: list[list[int]]) -> list[str]:
+    """Say how much of a classifier some planes preserve; "" for all axes, and where nothing is known.
+
+    Parameters
+    ----------
+    seen : Scene
+        The analysis, and the inputs that are drawn.
+    planes : list of list of int
+        The axes of each plane, counted from 0.
+    """
+    is_known = seen.X is not None and hasattr(seen.est, "faithfulness") and len(planes[0]) < len(seen.est.pics_)
+    if not is_known or not seen.est.find_members(seen.X).any():
+        return [""] * len(planes)
+    found = seen.est._measure_planes(seen.X, [tuple(i + 1 for i in index) for index in planes])
+    return [plane.sentence for plane in found]
 
 
 def choose_boundary_pairs(est: Any, boundaries: Any) -> list[tuple[Any, Any]]:
