@@ -56,6 +56,10 @@ publish:
 # The pages of docs/gallery.md and their screenshots; the seed is the first one of the whole study.
 gallery: $(VENV)/.installed-dev
 	$(BIN)/correspondence demo
+	$(BIN)/correspondence analyze tests/oracle/many/wg93_data.csv -o gallery/science
+	$(BIN)/correspondence analyze tests/oracle/many/poison_data.csv --clusters -o gallery/poison
+	$(BIN)/correspondence analyze tests/oracle/many/dune_data.csv --table --constraints tests/oracle/many/dune_env_data.csv -o gallery/dune
+	$(BIN)/correspondence associations tests/oracle/many/decathlon_data.csv -o gallery/decathlon
 	$(BIN)/correspondence reproduce cooking --seeds 1
 	$(BIN)/correspondence reproduce wine --seeds 1
 	$(BIN)/correspondence reproduce multiview-noisy-mnist

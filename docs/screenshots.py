@@ -1,7 +1,6 @@
-"""Screenshots of the gallery: python docs/screenshots.py [RESULTS] [DEMO], after `make gallery` has made the pages.
+"""Screenshots of the gallery: python docs/screenshots.py [FOLDER], after `make gallery` has made the pages.
 
-RESULTS is the folder of `correspondence reproduce` (results), DEMO that of `correspondence demo` (correspondence-demo).
-Needs playwright and Debian's chromium.
+FOLDER is where the commands of docs/gallery.md were run. Needs playwright and Debian's chromium.
 """
 
 from __future__ import annotations
@@ -24,30 +23,36 @@ CHOOSE = """([role, name]) => {
 }"""
 SHOW = """([id, isOn]) => { const box = document.getElementById(id); if (box.checked !== isOn) box.click(); }"""
 PAGES = {  # where it is, the point that is chosen (of x the first of a class), and what is switched on or off
-    "cooking": ("cooking/cooking-explore.html", ("y", "indian"), {}),
-    "wine": ("wine/wine-explore.html", ("x", "8"), {}),
-    "digits": ("digits.html", None, {"confused": True}),
-    "noisy-mnist": ("multiview-noisy-mnist/multiview-noisy-mnist-explore.html", None, {}),
-    "flickr": ("flickr/flickr-explore.html", ("y", "snow"), {"pictures": False}),  # photographs belong to their makers
+    "digits": ("correspondence-demo/digits.html", None, {"confused": True}),
+    "hardest": ("correspondence-demo/hardest.html", None, {}),
+    "science": ("gallery/science/report.html", None, {}),
+    "poison": ("gallery/poison/report.html", None, {}),
+    "dune": ("gallery/dune/report.html", None, {}),
+    "decathlon": ("gallery/decathlon/report.html", None, {}),
+    "cooking": ("results/cooking/cooking-explore.html", ("y", "indian"), {}),
+    "wine": ("results/wine/wine-explore.html", ("x", "8"), {}),
+    "noisy-mnist": ("results/multiview-noisy-mnist/multiview-noisy-mnist-explore.html", None, {}),
+    # photographs belong to their makers
+    "flickr": ("results/flickr/flickr-explore.html", ("y", "snow"), {"pictures": False}),
 }
 
 
-def main(results: str = "results", demo: str = "correspondence-demo") -> None:
-    """Take all screenshots."""
+def main(folder: str = ".") -> None:
+    """Take screenshots of the first screen of all pages."""
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as driver:
         options = {"executable_path": shutil.which("chromium"), "args": ["--no-sandbox", "--disable-gpu"]}
         browser = driver.chromium.launch(**options)
         for name, (place, chosen, shown) in PAGES.items():
-            path = Path(demo if name == "digits" else results, place)
+            path = Path(folder, place)
             if not path.is_file():
                 print(f"{path} is missing: no picture of {name}.")
                 continue
             # The policy of a page forbids eval, with which playwright looks into it.
             page = browser.new_page(viewport={"width": WIDTH, "height": HEIGHT}, bypass_csp=True)
             page.goto(path.resolve().as_uri())
-            page.wait_for_function("window.explorer")
+            page.wait_for_selector("html[data-ready=yes]")
             for box, is_on in shown.items():
                 page.evaluate(SHOW, [box, is_on])
             if not shown.get("pictures", True):
@@ -55,15 +60,9 @@ def main(results: str = "results", demo: str = "correspondence-demo") -> None:
             if chosen is not None:
                 page.evaluate(CHOOSE, list(chosen))
             page.wait_for_timeout(500)
-            print(_saved(_upper_part(page), IMAGES / f"gallery-{name}.png"))
+            print(_saved(page.screenshot(), IMAGES / f"gallery-{name}.png"))
             page.close()
         browser.close()
-
-
-def _upper_part(page) -> bytes:
-    """Return the part from the heading to the end of the plane and its legend."""
-    bottom = page.evaluate("document.querySelector('main > section').getBoundingClientRect().bottom")
-    return page.screenshot(full_page=True, clip={"x": 0, "y": 0, "width": WIDTH, "height": round(bottom) + 12})
 
 
 def _saved(png: bytes, path: Path) -> str:

@@ -20,7 +20,7 @@ from pages import data_of
 import correspondence as co
 from correspondence.app.cli import main
 
-FILES = ["digits.html", "digits.png", "tasks.html", "tasks.png"]
+FILES = ["digits.html", "digits.png", "hardest.html", "tasks.html", "tasks.png"]
 
 
 def run(*arguments):

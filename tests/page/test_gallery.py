@@ -33,14 +33,20 @@ def test_every_page_has_its_picture(screenshots):
 
 
 def test_every_command_makes_its_page(screenshots):
-    commands = re.findall(r"^correspondence (.+?) +# (?:results|correspondence-demo)/(\S+\.html)", TEXT, re.MULTILINE)
+    commands = re.findall(r"^(correspondence .+?) +# (\S+\.html)", TEXT, re.MULTILINE)
     assert sorted(path for _, path in commands) == sorted(path for path, _, _ in screenshots.PAGES.values())
+    made = (DOCS.parent / "Makefile").read_text(encoding="utf-8").partition("\ngallery:")[2].partition("\n\n")[0]
     for command, path in commands:
-        if command != "demo":
-            name = command.split()[1]
-            assert command.split()[0] == "reproduce"
-            assert name in STUDIES
-            assert path == f"{name}/{name}-explore.html"
+        assert f"$(BIN)/{command}\n" in made
+        kind, *options = command.split()[1:]
+        if kind == "demo":
+            assert path.startswith("correspondence-demo/")
+        elif kind == "reproduce":
+            assert options[0] in STUDIES
+            assert path == f"results/{options[0]}/{options[0]}-explore.html"
+        else:
+            assert (DOCS.parent / options[0]).is_file()
+            assert path == f"{options[-1]}/report.html"
 
 
 def test_photographs_are_switched_off(screenshots):

@@ -16,6 +16,7 @@ from sklearn.neural_network import MLPClassifier
 from correspondence import datasets, plot
 from correspondence._util.files import new_file
 from correspondence._util.progress import make_progress_bar
+from correspondence._util.text import list_names
 from correspondence.classifiers.estimator import ClassifierCA
 from correspondence.describe.axis_words import find_axis_words
 from correspondence.describe.sentences import write_sentences
@@ -32,6 +33,7 @@ N_HIDDEN_UNITS, LEARNING_RATE, WEIGHT_DECAY, N_EPOCHS, BATCH_SIZE = 32, 0.005, 0
 # Chosen by three folds of the training images: right on 94.5 %, and cautious, so that the plane is not just ten dots.
 STEPS_PER_FRAME = 5
 N_CONFUSED_PAIRS = 5  # pairs of digits that are named as confused
+N_HARDEST_DIGITS = 3  # digits that have a page of their own: two axes
 DIGIT_VARIABLE_NAMES = "image", "digit"
 TASK_VARIABLE_NAMES = "task", "person"
 
@@ -60,6 +62,7 @@ def run_demo(folder: Path) -> str:
     title, who = "Household tasks: who does what?", ("task", "who does it")
     pages = [
         digits.write_page(folder / "digits.html"),
+        digits.write_hardest_page(folder / "hardest.html"),
         explore(table, path=folder / "tasks.html", overwrite=True, names=TASK_VARIABLE_NAMES, title=title),
     ]
     pictures = [
@@ -142,6 +145,25 @@ class _Digits:
             recorder=self.recorder,
             title="Handwritten digits: what does a small net confuse?",
             about=[self.introduction, *self.sentences],
+        )
+
+    def write_hardest_page(self, path: Path) -> ExplorerPage:
+        hardest = self.cca.focus(self.X, Y=self.labels, n=N_HARDEST_DIGITS)
+        listed = list_names(hardest.classes_.tolist())
+        introduction = (
+            f"{listed} are the {N_HARDEST_DIGITS} digits that the net confuses most with each other. The axes separate "
+            "just these: beliefs are divided by the belief in one of them, by which an image also counts."
+        )
+        return explore(
+            hardest,
+            self.X,
+            path=path,
+            overwrite=True,
+            classes=self.labels,
+            names=DIGIT_VARIABLE_NAMES,
+            x_images=self.images,
+            title=f"The hardest digits: {listed}",
+            about=[introduction],
         )
 
     def draw_picture(self, path: Path) -> Path:
