@@ -37,7 +37,7 @@ MIN_MEMBER_BELIEF = 0.5  # in the classes of a group, of an input that is rather
 class ConfusionAnalysis:
     """The part of `ClassifierCA` that tells classes apart, two or a group of them at a time."""
 
-    group: Any = None
+    group: Any
     classes_: np.ndarray
     prior_: np.ndarray
     correlations_: np.ndarray
