@@ -52,7 +52,12 @@ def test_groups_of_survey_rows_are_a_column_of_their_own(tmp_path):
     data = data_of(co.explore(co.MCA().fit(frame), path=tmp_path / "p.html", groups=sex))
     rows = data["clouds"][0]
     column = data["many"]["grouping"]["column"]
-    assert rows["columns"][column] == {"name": "sex", "labels": ["f", "m", "(missing)"]}
+    assert rows["columns"][column] == {
+        "name": "sex",
+        "labels": ["f", "m", "(missing)"],
+        "kind": "label",
+        "beside": True,
+    }
     assert data["many"]["grouping"]["colours"][-1] == MISSING_COLOUR
     assert data["classes"]["names"] == ["often", "drink", "sugar"]
 

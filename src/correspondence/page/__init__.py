@@ -12,7 +12,7 @@ from correspondence.core.decomposition import as_decomposition, refuse_given
 from correspondence.describe.axis_words import AxisWords, find_axis_words
 from correspondence.describe.sentences import write_sentences
 from correspondence.page.associations import render_associations_page
-from correspondence.page.clouds import Cloud, colour_clouds, list_class_items, make_clouds
+from correspondence.page.clouds import Cloud, add_data, colour_clouds, limit_columns, list_class_items, make_clouds
 from correspondence.page.column_marks import add_column_clouds, list_structure
 from correspondence.page.explorer_page import ExplorerPage
 from correspondence.page.filling import list_paragraphs, render_page
@@ -23,7 +23,6 @@ from correspondence.page.many_columns import (
     list_column_facts,
     list_eta2,
     make_column_clouds,
-    name_groups,
     pack_columns_payload,
     write_column_sentences,
 )
@@ -56,6 +55,7 @@ def explore(
     tests: Any = None,
     groups: Any = None,
     classes: Any = None,
+    data: Any = None,
     names: Sequence[str] | None = None,
     x_labels: Any = None,
     y_labels: Any = None,
@@ -114,6 +114,9 @@ def explore(
     classes : array-like, optional
         The same as `groups`, an earlier name: ellipses and hulls are drawn when the reader asks for them. By default a
         `ClassifierCA` gives the classes that it predicts.
+    data : frame, optional
+        Further columns, with one row for each value of X (row of the table, labels of the fit in their order): points
+        can be coloured, filtered and compared by them, as by the columns of X, though they took no part in the fit.
     names : (str, str) or (str, str, str), optional
         The two variables, and marks, are called by these names.
     x_labels, y_labels : array-like, optional
@@ -159,6 +162,7 @@ def explore(
         check_new_file(path, overwrite)
     if isinstance(d_or_est, Associations):
         unused = {"X": X, "Y": Y, "held_out": held_out, "crossfit": crossfit, "groups": groups, "classes": classes}
+        unused |= {"data": data}
         unused |= {"names": names, "x_labels": x_labels, "y_labels": y_labels, "x_images": x_images, "marks": marks}
         check_unused(
             unused | {"y_images": y_images, "index": index, "recorder": recorder, "words": words}, "associations"
@@ -172,14 +176,16 @@ def explore(
         unused |= {"x_images": x_images, "y_images": y_images, "marks": marks, "index": index, "recorder": recorder}
         check_unused(unused, "an analysis with constraints")
         _check_result_types(held_out, None)
-        page = render_triplot_page(d_or_est, held_out, tests, groups, names, title, about, words, max_points, made)
+        page = render_triplot_page(
+            d_or_est, held_out, tests, groups, data, names, title, about, words, max_points, made
+        )
         return _finish_page(page, path, overwrite)
     if tests is not None:
         raise ValueError("tests must be left out, except for a CA with constraints.")
     if has_many_columns(d_or_est):
         unused = {"Y": Y, "classes": classes, "x_labels": x_labels, "y_labels": y_labels, "x_images": x_images}
         check_unused(unused | {"y_images": y_images, "marks": marks, "index": index, "recorder": recorder})
-        page = render_columns_page(d_or_est, X, held_out, groups, names, title, about, words, max_points, made)
+        page = render_columns_page(d_or_est, X, held_out, groups, data, names, title, about, words, max_points, made)
         return _finish_page(page, path, overwrite)
     if groups is not None and classes is not None:
         raise ValueError("classes must be left out where groups are given: both colour the points of X.")
@@ -190,6 +196,7 @@ def explore(
     clouds = make_clouds(
         seen, d_or_est, X, Y, called, max_points, (x_labels, y_labels), (x_images, y_images), marks, index
     )
+    clouds = limit_columns(add_data(clouds, data))
     clouds, colours = colour_clouds(clouds, seen, Y if index is None else None, groups)
     clouds, described = add_column_clouds(clouds, as_decomposition(seen.est), X, Y, has_index=index is not None)
     _check_result_types(held_out, recorder)
@@ -229,6 +236,7 @@ def render_columns_page(
     X: Any,
     held_out: Any,
     groups: Any,
+    data: Any,
     names: Sequence[str] | None,
     title: str,
     about: Sequence[str] | None,
@@ -240,7 +248,7 @@ def render_columns_page(
     called = check_names(("rows", "answers") if names is None else names)
     scene = make_columns_scene(est, X, most)
     grouping = read_row_groups(est, scene, groups, None)
-    clouds = make_column_clouds(est, scene, called, grouping, name_groups(groups), X)
+    clouds = make_column_clouds(est, scene, called, grouping, groups, X, data)
     _check_result_types(held_out, None)
     evidence = None if held_out is None else held_out.evidence
     rows = adjust_components(list_components(as_decomposition(est), evidence), est)

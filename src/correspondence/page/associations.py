@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from correspondence.page.clouds import to_texts
+from correspondence.page.data_columns import to_texts
 from correspondence.page.filling import fill_template, list_paragraphs
 from correspondence.page.packing import pack_arrays, shorten_mantissas
 from correspondence.results.associations import Associations

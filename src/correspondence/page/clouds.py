@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 
-from correspondence._util.arguments import as_frame, count_observations, take_rows
+from correspondence._util.arguments import count_observations, take_rows
 from correspondence._util.labels import as_labels
 from correspondence.core.decomposition import as_decomposition
 from correspondence.core.functions import PrincipalFunctions, find_label_shares
+from correspondence.page.data_columns import (
+    Column,
+    choose_columns,
+    iterate_columns,
+    list_data_rows,
+    read_data_columns,
+    to_texts,
+)
 from correspondence.page.packing import Sprites, make_sprites
 from correspondence.scene.classes import PointClasses, Scene, find_classes
 from correspondence.scene.groups import Grouping, read_groups
@@ -20,29 +26,16 @@ from correspondence.scene.points import ScenePoints, choose_values, locate_label
 from correspondence.search.cross_modal import CrossModalIndex
 
 __all__ = [
-    "MAX_COLUMNS_SHOWN",
     "Cloud",
-    "Column",
+    "add_data",
     "colour_clouds",
+    "limit_columns",
     "list_class_items",
     "make_clouds",
-    "make_column",
-    "to_texts",
 ]
 
-MAX_COLUMNS_SHOWN = 30
 MAX_IMAGES = 3000
-MAX_LABEL_CHARACTERS = 300
 MAX_NAMES, MAX_MEAN_NAME_CHARACTERS = 300, 30  # labels that are written in the plane
-
-
-@dataclass(frozen=True, eq=False)
-class Column:
-    """Values of the points in one column of the data: numbers, or positions among labels."""
-
-    name: str
-    values: np.ndarray
-    labels: list[str] | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,6 +77,8 @@ class Cloud:
         What is written in the plane, if it is shorter than the labels.
     positions : ndarray of shape (n,) or None
         Positions in the data that the user gave, if the fit left some of these out.
+    left_out : tuple of str
+        Columns of the points for which the page has no room.
     """
 
     role: str
@@ -103,6 +98,7 @@ class Cloud:
     cos2: np.ndarray | None = None
     short_labels: list[str] | None = None
     positions: np.ndarray | None = None
+    left_out: tuple[str, ...] = ()
 
     def __len__(self) -> int:
         return len(self.points)
@@ -202,6 +198,37 @@ def _make_cloud(
     return Cloud(role, name, points, texts, is_named, columns)
 
 
+def add_data(clouds: list[Cloud], data: Any, est: Any = None) -> list[Cloud]:
+    """Return the clouds, of which the first has further columns of the user; None for none."""
+    if data is None:
+        return clouds
+    x, *others = clouds
+    if x.has_mass and x.points.given > x.points.total and est is None:
+        raise ValueError(
+            f"data must have one row for each of the {x.points.total:,} labels of X, which are shown once each: "
+            "leave X out, and give the rows in the order of the labels."
+        )
+    rows = list_data_rows(data, x.points.given, x.points.rows, est)
+    more = read_data_columns(data, rows, [column.name for column in x.columns])
+    return [replace(x, columns=[*x.columns, *more]), *others]
+
+
+def limit_columns(clouds: list[Cloud]) -> list[Cloud]:
+    """Return the clouds with as many columns as a page has room for, which name those that are left out."""
+    kept, left_out = choose_columns([column for cloud in clouds for column in cloud.columns])
+    if not left_out:
+        return clouds
+    chosen = {id(column) for column in kept}
+    return [
+        replace(
+            cloud,
+            columns=[column for column in cloud.columns if id(column) in chosen],
+            left_out=tuple(column.name for column in cloud.columns if id(column) not in chosen),
+        )
+        for cloud in clouds
+    ]
+
+
 def colour_clouds(
     clouds: list[Cloud], seen: Scene, Y: Any, groups: Any = None
 ) -> tuple[list[Cloud], dict[str, Any] | None]:
@@ -248,44 +275,7 @@ def add_images(cloud: Cloud, images: Any) -> Cloud:
     return replace(cloud, images=make_sprites(images, cloud.points.rows[chosen], f"{cloud.role}_images"), image=image)
 
 
-def to_texts(labels: Any) -> list[str]:
-    """Return labels as texts of bounded length that can be written to a file, which lone surrogates cannot."""
-    texts = (str(label) for label in labels)
-    short = (t if len(t) <= MAX_LABEL_CHARACTERS else t[: MAX_LABEL_CHARACTERS - 1] + "…" for t in texts)
-    return [text.encode("utf-8", "replace").decode() for text in short]
-
-
 def _are_names(labels: list[str]) -> bool:
     """Tell whether labels are few and short enough to be written in a plane, and not mere numbers of things."""
     are_ids = all(any(letter.isdecimal() for letter in label) for label in labels)
     return len(labels) <= MAX_NAMES and sum(map(len, labels)) <= MAX_MEAN_NAME_CHARACTERS * len(labels) and not are_ids
-
-
-def iterate_columns(values: Any, name: str) -> Iterator[Column]:
-    """Make the columns of a table, or of a single column; images and sparse matrices have none."""
-    frame = as_frame(values, "X")
-    if frame is not None:
-        columns = zip(frame.columns, frame.iter_columns(), strict=True)
-        data = {str(key): series.to_numpy() for key, series in columns}
-    else:
-        array = np.empty(0) if sp.issparse(values) else np.asarray(values)
-        if array.ndim not in (1, 2) or not array.size:
-            return
-        data = {name: array} if array.ndim == 1 else {f"column {i}": column for i, column in enumerate(array.T)}
-    if len(data) > MAX_COLUMNS_SHOWN:
-        return
-    for key, column in data.items():
-        yield make_column(key, column)
-
-
-def make_column(name: str, values: np.ndarray) -> Column:
-    """Make a column of the data: of finite numbers as they are, of anything else as labels."""
-    if values.dtype.kind in "biuf" and np.isfinite(values).all():
-        with np.errstate(over="ignore"):
-            short = values.astype(np.float32)
-        is_enough = np.allclose(short, values, rtol=1e-6, atol=0) and (
-            values.dtype.kind == "f" or (short == values).all()
-        )
-        return Column(name, short if is_enough else values.astype(np.float64))
-    labels, codes = np.unique(np.array([str(value) for value in values.tolist()]), return_inverse=True)
-    return Column(name, codes.astype(np.uint32), to_texts(labels))

@@ -10,7 +10,8 @@ import numpy as np
 from correspondence.core.column_structure import ColumnStructure, adjust_for_chance, summarise_columns
 from correspondence.core.decomposition import Decomposition
 from correspondence.describe.structure import align_with_functions
-from correspondence.page.clouds import Cloud, Column, to_texts
+from correspondence.page.clouds import Cloud
+from correspondence.page.data_columns import Column, to_texts
 from correspondence.page.packing import shorten_mantissas
 from correspondence.results.evidence import CrossFit
 from correspondence.scene.column_marks import ARROW_DEVIATIONS, ColumnMarks, NumberMark, find_column_marks

@@ -18,7 +18,9 @@ PAGE_SCRIPTS = (
     "parts.js",
     "layout.js",
     "model.js",
+    "fields.js",
     "groups.js",
+    "group_tests.js",
     "plane.js",
     "labels.js",
     "layer.js",
@@ -29,6 +31,10 @@ PAGE_SCRIPTS = (
     "twin.js",
     "export.js",
     "code.js",
+    "colouring.js",
+    "filters.js",
+    "selecting.js",
+    "comparing.js",
     "page.js",
 )
 

@@ -76,8 +76,8 @@ class Layer {
   drawGroups(context, taken) {
     const { plane } = this, names = [], font = `700 14px ${FONT}`;
     this.told = new Set();
-    for (const { name, colour, mean, ellipse, hull } of this.page.groupShapes()) {
-      const ink = this.page.readable(colour);
+    for (const { name, colour, mean, ellipse, hull, isFinal, isDashed } of this.page.groupShapes()) {
+      const ink = isFinal ? rgb(colour) : this.page.readable(colour);
       context.beginPath();
       if (ellipse) context.ellipse(...plane.toScreen(...mean), ...ellipse.lengths.map(length => length * plane.view.zoom), -ellipse.angle, 0, 7);
       (hull || []).forEach((corner, k) => k ? context.lineTo(...plane.toScreen(...corner)) : context.moveTo(...plane.toScreen(...corner)));
@@ -85,7 +85,9 @@ class Layer {
       Object.assign(context, { fillStyle: css(ink), strokeStyle: css(this.page.text(ink)), lineWidth: 1.6, globalAlpha: .12 });
       context.fill();
       context.globalAlpha = 1;
+      context.setLineDash(isDashed ? [6, 4] : []);
       context.stroke();
+      context.setLineDash([]);
       const [x, y] = plane.toScreen(...mean), text = short(name, 32), width = this.measure(context, font, text);
       if (!(x === x) || this.page.isNamed(name)) continue;
       const twin = this.nearAnswer(name, x, y);

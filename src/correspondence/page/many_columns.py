@@ -14,10 +14,11 @@ from correspondence._util.text import one_line
 from correspondence.core.column_features import LabelColumn
 from correspondence.describe.axes import describe_axes
 from correspondence.describe.axis_words import AxisWords, find_axis_words
-from correspondence.page.clouds import MAX_COLUMNS_SHOWN, Cloud, Column, make_column, to_texts
+from correspondence.page.clouds import Cloud, add_data, limit_columns
 from correspondence.page.column_marks import MAX_AXES_LISTED, MAX_NUMBERS, StructureRow, pack_number_marks
+from correspondence.page.data_columns import MAX_COLUMNS_SHOWN, Column, make_column, to_texts
 from correspondence.page.packing import pack_arrays, shorten_mantissas
-from correspondence.page.payload import collect_arrays, count_axes, describe_cloud
+from correspondence.page.payload import N_COLOURS, collect_arrays, count_axes, describe_cloud
 from correspondence.results.evidence import Component
 from correspondence.results.points import Points
 from correspondence.scene.colours import list_variable_colours
@@ -48,7 +49,6 @@ MAX_ANSWERS = 600
 MAX_PAIRED_ANSWERS = 300  # of which the page knows how often each goes with each
 MAX_NAMED_COLUMNS = 3  # in a sentence about an axis
 MAX_PARTIAL_POINTS = 100_000  # rows as groups of columns see them
-N_ROW_COLOURS = 20
 NO_ANSWER = "\N{EN DASH}"
 MIN_ROWS_TO_HOLD_OUT = 20
 MAX_CELLS_TO_HOLD_OUT = 200_000  # of the table, up to which axes are fitted again to parts of the rows
@@ -59,16 +59,22 @@ def make_column_clouds(
     scene: ManyColumnsScene,
     names: tuple[str, ...],
     grouping: Grouping | None = None,
-    group_name: str = "",
+    groups: Any = None,
     X: Any = None,
+    data: Any = None,
 ) -> list[Cloud]:
     """Make the points of rows (of X), with their groups, and answers, and of those that took no part in the fit."""
     d = len(est.shares_)
     rows = _make_row_cloud(est, scene, names[0], d, X)
+    if data is not None and scene.rows is None:
+        raise ValueError("data must be left out if the rows are not in memory: give some rows as X.")
+    [rows] = limit_columns(add_data([rows], data, None if X is not None else est))
     if grouping is not None:
         own = grouping.codes[rows.points.rows]
         codes = np.where(own < 0, len(grouping.names), own).astype(np.uint32)
-        rows = add_group_column(rows, Column(group_name, codes, [*to_texts(grouping.names), MISSING]))
+        # Clusters were found in the axes: they are no evidence of their own.
+        column = Column(name_groups(groups), codes, [*to_texts(grouping.names), MISSING])
+        rows = add_group_column(rows, replace(column, is_beside=not hasattr(groups, "labels_")))
     clouds = [rows, _make_answer_cloud(scene.answers, est, names[1], "y", d)]
     if scene.supplementary is not None:
         clouds.append(_make_answer_cloud(scene.supplementary, est, f"supplementary {names[1]}", "ys", d))
@@ -79,9 +85,11 @@ def make_column_clouds(
 
 def add_group_column(rows: Cloud, groups: Column) -> Cloud:
     """Add the groups to the columns of the rows, last, and in the place of a column that says the same."""
-    twins = [column.name for column in rows.columns if is_same_column(column, groups)]
-    others = [column for column in rows.columns if column.name not in twins]
-    return replace(rows, columns=[*others, replace(groups, name=twins[0]) if twins else groups])
+    twins = [column for column in rows.columns if is_same_column(column, groups)]
+    others = [column for column in rows.columns if not any(column is twin for twin in twins)]
+    if twins:
+        groups = replace(groups, name=twins[0].name, is_beside=twins[0].is_beside)
+    return replace(rows, columns=[*others, groups])
 
 
 def is_same_column(column: Column, groups: Column) -> bool:
@@ -126,10 +134,10 @@ def _list_row_values(est: Any, scene: ManyColumnsScene, X: Any) -> list[Column]:
     features = est._analysis.features
     columns, arrays = features.columns, est._analysis.arrays if X is None else features.read(X)
     assert scene.rows is not None
-    if arrays is None or len(columns) > MAX_COLUMNS_SHOWN:
+    if arrays is None:
         return []
     values = []
-    for column, array in zip(columns, arrays, strict=True):
+    for column, array in list(zip(columns, arrays, strict=True))[:MAX_COLUMNS_SHOWN]:
         own = array[scene.rows.rows]
         if isinstance(column, LabelColumn):
             answers = [*to_texts(column.answers), NO_ANSWER]  # the last is for missing ones, whose code is negative
@@ -233,7 +241,7 @@ def pack_columns_payload(
         "titles": [write_axis_title(est, i) for i in range(kept)],
         "classes": {"names": to_texts(variables), "colours": colours} if variables else None,
         "fitted": fitted,
-        "many": {"barycentric": scene.is_barycentric, "colours": list_variable_colours(N_ROW_COLOURS)}
+        "many": {"barycentric": scene.is_barycentric, "colours": list_variable_colours(N_COLOURS)}
         | _describe_groups(clouds[0], grouping),
         "by": "posterior",
         "scaled": False,

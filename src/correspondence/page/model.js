@@ -28,6 +28,7 @@ class Model {
     this.crowd = this.role("x").n + (this.role("y").faint ? this.role("y").n : 0);  // may be thinned out in motion
     if (data.many && this.role("y").classes) this.role("y").layers = data.classes.names.length;
     this.setNumbers();
+    this.fields = makeFields(this);
     this.drawn = [...this.clouds].sort((a, b) => a.start - b.start);
   }
 
@@ -36,6 +37,7 @@ class Model {
     const cloud = this.drawn.findLast(one => one.start <= i);
     return [cloud, i - cloud.start];
   }
+  field(key) { return this.fields.find(field => field.key === key); }
   role(role) { return this.clouds.find(cloud => cloud.role === role); }
   label(i) {
     const [cloud, j] = this.find(i);
@@ -55,7 +57,7 @@ class Model {
 
   /* Values of a point in the columns of the data. */
   values(cloud, j) {
-    return cloud.columns.map((column, k) => [column.name, column.labels ? column.labels[cloud.values[k][j]] : number(cloud.values[k][j])]);
+    return cloud.columns.map((column, k) => [column.name, column.labels ? column.labels[cloud.values[k][j]] : writeValue(cloud.values[k][j], column.kind)]);
   }
 
   /* Share of a point in the inertia of an axis; tags overlap, and are compared with each other. */
@@ -285,7 +287,7 @@ class Model {
     const axes = Array.from({ length: this.data.kept }, (_, a) => this.data.axis_names ? this.axisName(a) : `axis_${a + 1}`);
     const columns = [...new Set(this.clouds.flatMap(cloud => cloud.columns.map(column => column.name)))];
     const rows = points.map(i => {
-      const [cloud, j] = this.find(i), values = new Map(cloud.columns.map((column, k) => [column.name, column.labels ? column.labels[cloud.values[k][j]] : cloud.values[k][j]]));
+      const [cloud, j] = this.find(i), values = new Map(cloud.columns.map((column, k) => [column.name, column.labels ? column.labels[cloud.values[k][j]] : exportValue(cloud.values[k][j], column.kind)]));
       return [cloud.name, cloud.rows[j], this.label(i), this.className(cloud, j), ...this.place(cloud, j), ...columns.map(name => values.get(name) ?? "")];
     });
     return [["variable", "row", "label", "class", ...axes, ...columns], ...rows].map(row => row.map(cell).join(",")).join("\n") + "\n";
@@ -296,6 +298,9 @@ const MOST_NUMBERS = 16, SHORTEST_ARROW = .1;
 function isOfY(role) { return role[0] === "y"; }
 function isPassive(role) { return role === "xs" || role === "ys"; }
 function isOfColumns(role) { return role === "xc" || role === "yc"; }
+
+/* A value for a spreadsheet: dates as such, nothing for a missing number. */
+function exportValue(value, kind) { return value !== value ? "" : kind === "date" ? writeValue(value, kind) : value; }
 
 /* A cell that a spreadsheet neither splits nor runs. */
 function cell(value) {

@@ -20,12 +20,14 @@ class Page {
     this.plane.on("paint", context => { this.layer.paint(context); this.history?.touch(); this.twin?.follow(); });
     this.plane.on("hover", (i, at) => this.hover(i, at));
     this.plane.on("click", i => this.choose(i));
-    this.plane.on("select", points => this.select(points));
+    this.plane.on("select", (points, mode) => this.selecting.take(points, "plane", mode));
     this.layout = new Layout(document.querySelector(".screen"));
     this.setTheme();
+    this.colouring = new Colouring(this);
+    this.selecting = new Selecting(this);
+    this.comparison = new Comparison(this);
     this.setControls();
     this.setLegend();
-    this.setPaint();
     this.setShapes();
     this.setSearch();
     this.setSlider();
@@ -35,6 +37,8 @@ class Page {
     this.arrange();
     this.reset();
     this.state = new State(this);
+    this.filters = new Filters(this);
+    this.colouring.writeLegend();
     this.history = new History(this);
     this.embedding = new Embedding(this);
     this.twin = new Twin(this);
@@ -52,6 +56,7 @@ class Page {
       const cloud = this.model.role(role), found = new Set(wanted);
       return Array.from({ length: cloud.n }, (_, j) => j).filter(j => found.has(cloud.rows[j])).map(j => cloud.start + j);
     });
+    this.selecting.source = "outside";
     this.select(points);
     return points.length;
   }
@@ -70,9 +75,10 @@ class Page {
     for (const [box, hidden] of [["roles", this.hidden.roles], ["classes", this.hidden.classes]]) {
       $(box).querySelectorAll(".chip").forEach(chip => chip.setAttribute("aria-pressed", String(!hidden.has(chip.shown))));
     }
-    $("paint")?.dispatchEvent(new Event("change"));
     if (this.model.data.triplot) this.model.sites = $("sites").value;
+    this.colouring.writeLegend();
     this.arrange();
+    this.selecting.drop();
     this.showCard();
   }
 
@@ -152,13 +158,18 @@ class Page {
       const solid = cloud.n < 300 ? 235 : cloud.n > 20000 ? 110 : 165;
       const behind = (cloud.n < 300 ? 80 : cloud.n <= 3000 ? 55 : cloud.n <= 20000 ? 32 : 18) * (cloud.classes ? 2 : model.data.many && cloud.n > 20000 ? .3 : 1);
       const alphas = cloud.faint ? model.copies(cloud).map(times => Math.max(1, behind / times)) : null;
+      const shape = SHAPES[cloud.role === "mark" || isPassive(cloud.role) || (model.data.triplot && cloud.role === "xc") ? "diamond" : isOfY(cloud.role) ? "triangle" : "circle"];
+      const painted = this.colouring?.paint(cloud), isRoleHidden = hidden.roles.has(cloud.role), mask = this.filters?.mask;
+      const inks = new Map(), plain = this.isPlain(cloud) ? this.ink({ role: cloud.role }, -1) : null;
       for (let j = 0; j < cloud.n; j++) {
-        const i = cloud.start + j, code = model.classOf(cloud, j);
-        const isHidden = hidden.roles.has(cloud.role) || hidden.classes.has(code);
-        const painted = cloud.role === "x" ? this.rowInk(cloud, j) : null;
-        colours.set(painted || this.ink(cloud, code), 4 * i);
+        const i = cloud.start + j, code = cloud.classes ? cloud.classes[j] : -1;
+        if (!painted && !inks.has(code)) inks.set(code, plain || this.ink(cloud, code));
+        const ink = painted ? null : inks.get(code);
+        for (let k = 0; k < 3; k++) colours[4 * i + k] = painted ? painted[3 * j + k] : ink[k];
+        const isHidden = isRoleHidden || hidden.classes.has(code) || (mask && mask[i]);
         colours[4 * i + 3] = isHidden ? 0 : alphas ? Math.min(255, alphas[j] * (painted ? 2.5 : 1)) : solid;
-        looks.set([size, SHAPES[cloud.role === "mark" || isPassive(cloud.role) || (model.data.triplot && cloud.role === "xc") ? "diamond" : isOfY(cloud.role) ? "triangle" : "circle"]], 2 * i);
+        looks[2 * i] = size;
+        looks[2 * i + 1] = shape;
       }
     }
     this.plane.paper = rgb(this.style.paper);
@@ -169,39 +180,46 @@ class Page {
     const { classes, many, triplot } = this.model.data, isLoose = cloud.role === "x" && (classes?.grouped || triplot);
     return code >= 0 ? this.readable(classes.colours[code]) : rgb(this.style[many || isLoose ? "mark" : base(cloud.role)]);
   }
-  /* Colour of a row by what it answered to the question chosen; null if there is none. */
-  rowInk(cloud, j) {
-    const k = this.model.data.many ? Number($("paint").value || -1) : -1;
-    return k < 0 ? null : this.readable(this.paints(k)[cloud.values[k][j]]);
-  }
-  /* Colours of the answers to a question, or of the groups. */
-  paints(k) {
-    const { many } = this.model.data;
-    return many.grouping?.column === k ? many.grouping.colours : many.colours;
-  }
+  /* Whether points have no colours of their classes, because the reader chose none. */
+  isPlain(cloud) { return !this.model.data.many && cloud.role === "x" && !!cloud.classes && $("paint").value === "-1"; }
 
   /* --- groups of the points of x */
 
-  /* By what these are coloured: the code of each, names and colours by code; null if by nothing. */
-  get grouping() {
-    const { data } = this.model, cloud = this.model.role("x");
-    if (!data.many) return cloud.classes ? { codes: cloud.classes, names: data.classes.names, colours: data.classes.colours } : null;
-    const k = Number($("paint").value || -1);
-    return k < 0 ? null : { codes: cloud.values[k], names: cloud.columns[k].labels, colours: this.paints(k) };
-  }
-  /* What is drawn of them on two axes, found anew when points or groups are others than before. */
+  /* What is drawn of them on two axes, and of the selection. */
   groupShapes() {
-    const kind = $("shapes").value, { plane } = this, cloud = this.model.role("x"), found = this.grouping;
-    if (!kind || !found || this.axes[1] < 0 || this.hidden.roles.has("x")) return [];
-    const last = this.traced || {};
-    if (last.xy !== plane.xy || last.codes !== found.codes || last.kind !== kind) {
-      const points = Array.from({ length: cloud.n }, (_, j) => [plane.xy[2 * (cloud.start + j)], plane.xy[2 * (cloud.start + j) + 1]]);
-      const weight = cloud.weights ? j => cloud.weights[j] : cloud.mass ? j => cloud.prior[j] : () => 1;
-      const shapes = traceGroups(points, found.codes, found.names.length, weight, cloud.mass, Math.max(1, cloud.given / cloud.n), kind);
-      this.traced = { xy: plane.xy, codes: found.codes, kind, shapes };
+    const kind = $("shapes").value;
+    if (!kind || this.axes[1] < 0) return [];
+    const found = this.colouring.groups, { hidden, model } = this;
+    const isHidden = code => this.colouring.isByClass && hidden.classes.has(code);
+    const named = (found && !hidden.roles.has("x") ? this.traced(kind, found.codes, found.names.length) : []).map((shape, code) => ({ ...shape, code, name: found.names[code], colour: found.colours[code], isFinal: found.isFinal }))
+      .filter(({ members, code }) => members && found.isNamed(code) && !NO_GROUP.includes(found.names[code]) && (model.data.many || !isHidden(code)));
+    return [...named, ...this.selectionShape(kind)];
+  }
+  selectionShape(kind) {
+    const cloud = this.model.role("x"), { selection } = this;
+    if (!selection.length) return [];
+    if (this.ringed?.selection !== selection) {
+      const codes = new Int8Array(cloud.n).fill(-1);
+      for (const i of selection) if (i >= cloud.start && i < cloud.start + cloud.n) codes[i - cloud.start] = 0;
+      this.ringed = { selection, codes };
     }
-    return this.traced.shapes.map((shape, code) => ({ ...shape, code, name: found.names[code], colour: found.colours[code] }))
-      .filter(({ members, code, name }) => members && !NO_GROUP.includes(name) && (this.model.data.many || !this.hidden.classes.has(code)));
+    const [shape] = this.traced(kind, this.ringed.codes, 1);
+    return shape.members >= MIN_MEMBERS ? [{ ...shape, code: -1, name: "selection", colour: this.style.accent, isFinal: true, isDashed: true }] : [];
+  }
+  /* Means, ellipses or hulls of groups, found anew when points, groups or filters are others than before. */
+  traced(kind, codes, n) {
+    const { plane, filters } = this, cloud = this.model.role("x");
+    this.traces ??= new Map();
+    const last = this.traces.get(n === 1 ? "selection" : "groups") || {};
+    if (last.xy !== plane.xy || last.codes !== codes || last.kind !== kind || last.version !== filters?.version) {
+      const points = Array.from({ length: cloud.n }, (_, j) => [plane.xy[2 * (cloud.start + j)], plane.xy[2 * (cloud.start + j) + 1]]);
+      const own = cloud.weights ? j => cloud.weights[j] : cloud.mass ? j => cloud.prior[j] : () => 1;
+      const weight = j => filters?.hides(cloud.start + j) ? 0 : own(j);
+      const shapes = traceGroups(points, codes, n, weight, cloud.mass, Math.max(1, cloud.given / cloud.n), kind);
+      this.traces.set(n === 1 ? "selection" : "groups", { xy: plane.xy, codes, kind, version: filters?.version, shapes });
+      return shapes;
+    }
+    return last.shapes;
   }
   /* Whether a group has its name in the plane anyway. */
   isNamed(name) {
@@ -210,7 +228,7 @@ class Page {
   }
   /* The answer that is a group of the rows; -1 if there is none. */
   answerOf(name) {
-    const { data } = this.model, column = data.many && this.model.role("x").columns[Number($("paint").value)];
+    const { data } = this.model, column = data.many && this.colouring.field;
     for (const cloud of column ? this.model.clouds.filter(({ role }) => role === "y" || role === "ys") : []) {
       for (let j = 0; j < cloud.n; j++) {
         const said = new Map(this.model.values(cloud, j));
@@ -221,38 +239,16 @@ class Page {
   }
   describeGroups() {
     const kind = $("shapes").value, small = this.groupShapes().filter(({ ellipse }) => ellipse === null).map(({ name }) => short(name, 28));
-    if (!kind || !this.grouping || this.axes[1] < 0) return [];
+    if (!kind || this.axes[1] < 0) return [];
+    if (!this.colouring.field && !this.selection.length) return ["Ellipses and hulls are those of the groups by which points are coloured, and of the selection."];
     const more = small.length > 5 ? ` and ${small.length - 5} more` : "";
     return [GROUP_NOTES[kind], ...(small.length ? [`No ellipse with fewer than ${MIN_MEMBERS} members: ${small.slice(0, 5).join(", ")}${more}.`] : [])];
   }
   setShapes() {
     const { data } = this.model;
-    const can = data.many ? $("paint").options.length > 1 : !!this.grouping;
-    $("shapes").closest("label").hidden = !can;
     const isMeant = data.many ? !!data.many.grouping : !!data.classes?.grouped;
-    if (data.many?.grouping) { $("paint").value = String(data.many.grouping.column); $("paint").dispatchEvent(new Event("change")); }
     if (isMeant) $("shapes").value = "concentration";
     $("shapes").addEventListener("change", () => { this.note(); this.plane.draw(); });
-  }
-  /* The questions by which rows can be coloured, and the colours of their answers. */
-  setPaint() {
-    const { many } = this.model.data, cloud = this.model.role("x");
-    if (!many) return;
-    const fit = cloud.columns.map((column, k) => ({ ...column, k })).filter(({ labels, k }) => labels && labels.length <= this.paints(k).length);
-    $("paint").closest("label").hidden = !fit.length || !cloud.n;
-    $("paint").replaceChildren(option(-1, "nothing"), ...fit.map(({ name, k }) => option(k, short(name, 28))));
-    $("paint").addEventListener("change", () => {
-      const column = cloud.columns[Number($("paint").value)];
-      const used = column ? new Set(cloud.values[Number($("paint").value)]) : new Set();
-      $("painted").replaceChildren(...(column ? column.labels : []).flatMap((label, code) => {
-        const dot = make("span", "dot");
-        dot.dataset.colour = this.paints(Number($("paint").value))[code];
-        return used.has(code) ? [make("span", "key", dot, short(label, 28))] : [];
-      }));
-      $("painted").hidden = !column;
-      this.applyTheme();
-      if (this.plane.width) this.note();
-    });
   }
   /* Colours of classes are made for light paper. */
   readable(colour) {
@@ -386,6 +382,7 @@ class Page {
     $("selected").textContent = points.length ? `${points.length.toLocaleString("en")} selected` : "";
     for (const id of ["export", "clear"]) $(id).disabled = !points.length;
     this.embedding?.tellSelection();
+    this.comparison?.show();
     this.plane.draw();
   }
   save() {
@@ -417,12 +414,6 @@ class Page {
     for (const id of ["labels", "pictures", "lines", "confused"]) $(id).addEventListener("change", () => this.plane.draw());
     $("reset").addEventListener("click", () => { this.reset(); if (this.twin?.isOpen) this.twin.view.reset(); });
     for (const [id, factor] of [["in", 1.5], ["out", 1 / 1.5]]) $(id).addEventListener("click", () => this.panes.forEach(plane => plane.zoomBy(factor)));
-    $("select").addEventListener("click", () => {
-      this.plane.selecting = !this.plane.selecting;
-      $("select").setAttribute("aria-pressed", String(this.plane.selecting));
-    });
-    $("export").addEventListener("click", () => this.save());
-    $("clear").addEventListener("click", () => this.select([]));
     $("print").addEventListener("click", () => window.print());
     $("help").addEventListener("click", () => $("keys").showModal());
   }
@@ -470,6 +461,7 @@ class Page {
       isShown ? hidden.delete(key) : hidden.add(key);
       chip.setAttribute("aria-pressed", String(isShown));
       this.colour();
+      this.selecting.drop();
     });
     return chip;
   }
@@ -596,6 +588,7 @@ class Page {
       document.documentElement.dataset.theme = this.isDark ? "dark" : "light";
       const style = getComputedStyle(document.documentElement);
       this.style = Object.fromEntries(["ink", "soft", "line", "paper", "accent", "x", "y", "mark"].map(name => [name, style.getPropertyValue(`--${name}`).trim()]));
+      this.colouring?.applyTheme();
       document.querySelectorAll(".dot").forEach(dot => { dot.style.background = css(this.readable(dot.dataset.colour)); });
       $("theme").textContent = { auto: "◐ auto", light: "☀ light", dark: "☾ dark" }[this.theme];
       this.colour();

@@ -14,10 +14,11 @@ from correspondence.page.packing import pack_arrays, shorten_mantissas
 from correspondence.results.evidence import Component
 from correspondence.results.matches import Confusing
 from correspondence.scene.classes import Scene, choose_boundary_pairs, describe_faithfulness
+from correspondence.scene.colours import list_variable_colours
 from correspondence.scene.column_marks import ColumnMarks
 from correspondence.scene.points import list_maps
 
-__all__ = ["collect_arrays", "count_axes", "describe_cloud", "pack_payload"]
+__all__ = ["N_COLOURS", "collect_arrays", "count_axes", "describe_cloud", "pack_payload"]
 
 MAX_AXES = 50  # components that a page knows; fewer if there are many points
 MAX_NUMBERS = 2_000_000
@@ -26,6 +27,7 @@ FRAME_AXES = 4
 MAX_FAITHFUL_AXES = 4  # axes whose planes a page knows the faithfulness of: six planes
 FRAME_MANTISSA_BITS = 9  # enough for a pixel or two
 BOUNDARY_POINTS = 30
+N_COLOURS = 20  # of categories of points
 
 Part = tuple[dict[str, Any], dict[str, np.ndarray]]
 
@@ -69,6 +71,7 @@ def pack_payload(
         "kept": kept,
         "axes": [asdict(row) for row in rows[:kept]],
         "classes": colours,
+        "palette": list_variable_colours(N_COLOURS),
         "fitted": fitted,
     }
     content |= _choose_ranking(clouds[1], index) | {
@@ -121,7 +124,8 @@ def describe_cloud(cloud: Cloud) -> dict[str, Any]:
         "named": cloud.is_named,
         "mass": cloud.has_mass,
         "faint": cloud.is_faint,
-        "columns": [{"name": column.name, "labels": column.labels} for column in cloud.columns],
+        "columns": [column.describe() for column in cloud.columns],
+        "left_out": cloud.left_out,
         "sprites": sprites,
         "texts": cloud.short_labels,
         "correlations": None if cloud.correlations is None else cloud.correlations.tolist(),

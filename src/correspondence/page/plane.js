@@ -44,7 +44,8 @@ class Plane {
     this.looks = new Float32Array(0);
     this.listeners = {};
     this.selecting = false;
-    this.box = null;
+    this.box = this.lasso = null;
+    this.isLasso = false;
     this.paper = [255, 255, 255];
     this.thin = 1;
     this.pointers = new Map();
@@ -259,6 +260,12 @@ class Plane {
     return found;
   }
 
+  /* Points inside a closed line on the screen. */
+  enclosed(corners) {
+    const [xs, ys] = [0, 1].map(k => corners.map(corner => corner[k]));
+    return this.within([Math.min(...xs), Math.min(...ys), Math.max(...xs), Math.max(...ys)]).filter(i => isWithin(this.at(i), corners));
+  }
+
   /* --- drawing */
 
   resize() {
@@ -300,13 +307,15 @@ class Plane {
     context.setTransform(this.ratio, 0, 0, this.ratio, 0, 0);
     context.clearRect(0, 0, this.width, this.height);
     this.tell("paint", context);
-    if (this.box) {
-      const [ax, ay, bx, by] = this.box;
-      context.setLineDash([4, 3]);
-      context.strokeStyle = getComputedStyle(this.root).color;
-      context.strokeRect(ax, ay, bx - ax, by - ay);
-      context.setLineDash([]);
-    }
+    if (!this.box && !this.lasso) return;
+    context.setLineDash([4, 3]);
+    context.strokeStyle = getComputedStyle(this.root).color;
+    context.beginPath();
+    if (this.box) context.rect(this.box[0], this.box[1], this.box[2] - this.box[0], this.box[3] - this.box[1]);
+    else this.lasso.forEach(([x, y]) => context.lineTo(x, y));
+    context.closePath();
+    context.stroke();
+    context.setLineDash([]);
   }
 
   /* --- hands */
@@ -322,7 +331,11 @@ class Plane {
       const at = place(event);
       this.pointers.set(event.pointerId, at);
       this.moved = this.pointers.size > 1;
-      if (this.pointers.size === 1 && (this.selecting || event.shiftKey)) this.box = [...at, ...at];
+      const isDrawing = this.selecting || event.shiftKey || event.altKey, isLasso = event.altKey || (this.isLasso && !event.shiftKey);
+      this.box = this.lasso = null;
+      if (this.pointers.size > 1 || !isDrawing) return;
+      if (isLasso) this.lasso = [at];
+      else this.box = [...at, ...at];
     });
     layer.addEventListener("pointermove", event => {
       const at = place(event), before = this.pointers.get(event.pointerId);
@@ -330,15 +343,16 @@ class Plane {
       if (!this.moved && Math.hypot(at[0] - before[0], at[1] - before[1]) < 4) return;
       this.moved = true;
       if (this.box) { this.box = [this.box[0], this.box[1], ...at]; this.draw(); }
+      else if (this.lasso) { this.lasso.push(at); this.draw(); }
       else if (this.pointers.size === 1) this.panBy(at[0] - before[0], at[1] - before[1]);
       else this.pinch(event.pointerId, at);
       this.pointers.set(event.pointerId, at);
     });
     const release = event => {
       if (!this.pointers.delete(event.pointerId)) return;
-      const { box } = this;
-      this.box = null;
-      if (box && this.moved) { this.tell("select", this.within(box)); this.draw(); }
+      const { box, lasso } = this, mode = event.ctrlKey || event.metaKey ? "add" : undefined;
+      this.box = this.lasso = null;
+      if ((box || lasso) && this.moved) { this.tell("select", lasso ? this.enclosed(lasso) : this.within(box), mode); this.draw(); }
       else if (!this.moved && event.type === "pointerup") this.tell("click", this.nearest(...place(event), event.pointerType === "touch" ? 22 : 12));
     };
     layer.addEventListener("pointerup", release);

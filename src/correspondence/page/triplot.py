@@ -12,14 +12,16 @@ from correspondence._util.text import short_repr
 from correspondence.core.decomposition import as_decomposition
 from correspondence.describe.axis_words import AxisWords, find_axis_words
 from correspondence.describe.constraints import measure_constraints, write_constraint_sentences
-from correspondence.page.clouds import MAX_COLUMNS_SHOWN, Cloud, make_column, to_texts
+from correspondence.page.clouds import Cloud, add_data, limit_columns
 from correspondence.page.column_marks import MAX_AXES_LISTED, StructureRow, pack_number_marks
+from correspondence.page.data_columns import MAX_COLUMNS_SHOWN, make_column, to_texts
 from correspondence.page.filling import list_paragraphs, render_page
 from correspondence.page.making import Making
 from correspondence.page.packing import lay_out_scree, pack_arrays, shorten_mantissas
-from correspondence.page.payload import collect_arrays, count_axes, describe_cloud
+from correspondence.page.payload import N_COLOURS, collect_arrays, count_axes, describe_cloud
 from correspondence.results.anova import Anova
 from correspondence.results.evidence import Component, list_components
+from correspondence.scene.colours import list_variable_colours
 from correspondence.scene.column_marks import NumberMark
 from correspondence.scene.groups import Grouping, read_groups
 from correspondence.scene.points import ScenePoints, check_names, list_maps
@@ -50,6 +52,7 @@ def render_triplot_page(
     held_out: Any,
     tests: Any,
     groups: Any,
+    data: Any,
     names: Sequence[str] | None,
     title: str,
     about: Sequence[str] | None,
@@ -61,7 +64,7 @@ def render_triplot_page(
     called = check_names(("sites", "species") if names is None else names)
     scene, anovas = make_triplot(ca), check_tests(tests)
     evidence = None if held_out is None else held_out.evidence
-    clouds = make_triplot_clouds(scene, called, most)
+    clouds = limit_columns(add_data(make_triplot_clouds(scene, called, most), data))
     grouping = None if groups is None else read_groups(groups, clouds[0].points.given, ca)
     if grouping is not None:
         clouds[0] = replace(clouds[0], classes=grouping.codes[clouds[0].points.rows].astype(np.int16))
@@ -248,6 +251,7 @@ def pack_triplot(
         "classes": None
         if grouping is None
         else {"names": to_texts(grouping.names), "colours": grouping.colours, "grouped": True},
+        "palette": list_variable_colours(N_COLOURS),
         "fitted": "training",
         "triplot": True,
         "by": "posterior",
