@@ -37,20 +37,18 @@ class CodePanel {
   /* By what rows are coloured, and what is drawn of these groups. */
   groups(notes) {
     const kind = $("shapes").value, by = this.groupedBy(notes, kind);
-    const shapes = !this.page.grouping || !kind ? [] : kind === "hull" ? [["hulls", "True"]] : [["ellipses", quote(kind)]];
+    const shapes = !this.page.colouring.groups || !kind ? [] : kind === "hull" ? [["hulls", "True"]] : [["ellipses", quote(kind)]];
     return [...by, ...shapes];
   }
   groupedBy(notes, kind) {
-    const { many } = this.page.model.data;
-    if (many) {
-      const k = Number($("paint").value || -1), column = k >= 0 && this.page.model.role("x").columns[k];
-      if (!column) return [];
-      if (many.grouping?.column === k) return [["groups", "groups"]];
-      const frame = this.given.has("X") ? "X" : "frame";
+    const { colouring, model } = this.page, { field } = colouring, { many } = model.data;
+    if (!field) return [];
+    if (many && many.grouping?.column === Number(field.key)) return [["groups", "groups"]];
+    if (!colouring.isByClass) {
+      const side = field.key[0] === "y" ? "Y" : "X", frame = field.isBeside && this.given.has("data") ? "data" : this.given.has(side) ? side : "frame";
       if (frame === "frame") notes.push("frame: the data of the fit");
-      return [["groups", `${frame}[${quote(column.name)}]`]];
+      return [["groups", `${frame}[${quote(field.name)}]`]];
     }
-    if (!this.page.grouping) return [];
     for (const name of ["groups", "classes"]) if (this.given.has(name)) return [[name, name]];
     return kind && this.given.has("Y") && !this.given.has("index") ? [["groups", "Y"]] : [];
   }

@@ -3,13 +3,13 @@
 
 const MISSING_GREY = "#9a9a9a", OTHER_GREY = "#6b6b6b";
 const MOST_COLOURS = 20, SCALE_EDGE = .01;  // share of the numbers at each end that has the colour of the end
-// Viridis, in tenths.
-const SCALE = ["#440154", "#482475", "#414487", "#355f8d", "#2a788e", "#21918c", "#22a884", "#44bf70", "#7ad151", "#bddf26", "#fde725"].map(rgb);
+// Viridis, at tenths of its length.
+const TENTHS = ["#440154", "#482475", "#414487", "#355f8d", "#2a788e", "#21918c", "#22a884", "#44bf70", "#7ad151", "#bddf26", "#fde725"].map(rgb);
 
 /* A colour for a share from 0 to 1: what is high stands out from the paper, and what is low can still be seen. */
 function scaleColour(share, isDark) {
   const at = 10 * (isDark ? .25 + .75 * share : .82 * (1 - share)), low = Math.min(9, Math.floor(at)), rest = at - low;
-  return SCALE[low].map((part, k) => Math.round(part + rest * (SCALE[low + 1][k] - part)));
+  return TENTHS[low].map((part, k) => Math.round(part + rest * (TENTHS[low + 1][k] - part)));
 }
 
 class Colouring {
