@@ -1,4 +1,4 @@
-"""Bars and points: PICs, contributions, a comparison of methods, a number of components."""
+"""Bars and points: PICs, a comparison of methods, a number of components."""
 
 from __future__ import annotations
 
@@ -6,13 +6,11 @@ from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.patches import Patch
 
 from correspondence._util.arguments import check_whole
 from correspondence._util.text import one_line
 from correspondence.core.asymmetric import find_asymmetric
 from correspondence.core.decomposition import as_decomposition
-from correspondence.core.functions import LabelFunctions
 from correspondence.plot.style import STYLES, make_axes, simplify_frame
 from correspondence.results.comparison import Comparison
 from correspondence.results.component_tests import LatentDimension
@@ -22,7 +20,7 @@ from correspondence.scene.many_columns import find_shares, has_many_columns, nam
 from correspondence.scene.points import check_axes
 from correspondence.scene.triplot import is_constrained, make_triplot
 
-__all__ = ["comparison", "contributions", "dimension", "scree"]
+__all__ = ["comparison", "dimension", "scree"]
 
 
 def scree(d_or_est: Any, ax: Axes | None = None, *, n_components: int = 20) -> Axes:
@@ -115,63 +113,6 @@ def draw_constrained_scree(ca: Any, ax: Axes | None, most: int) -> Axes:
     ax.set_xlabel("Axis, with its share of all inertia")
     ax.set_ylabel("Inertia")
     ax.legend(frameon=False, fontsize=8.5)
-    simplify_frame(ax)
-    return ax
-
-
-def contributions(
-    d_or_est: Any, axis: int = 1, side: str = "columns", ax: Axes | None = None, *, most: int = 20
-) -> Axes:
-    """Draw which labels make up an axis.
-
-    Parameters
-    ----------
-    d_or_est : Decomposition or fitted estimator
-        The decomposition must be of two discrete variables.
-    axis : int
-        Draw the contributions to this axis, counted from 1.
-    side : {"rows", "columns"}
-        Draw the contributions of this side.
-    ax : Axes, optional
-        Draw on these axes instead of new ones.
-    most : int
-        Draw at most this many labels, those that contribute most.
-
-    Returns
-    -------
-    Axes
-        The colour of a bar shows on which side of the axis the label lies; the dashed line is what each label
-        would contribute if all contributed the same.
-
-    Examples
-    --------
-    >>> import correspondence as co
-    >>> ax = co.plot.contributions(co.CA().fit(co.datasets.load_housetasks()), axis=1, side="rows", most=3)
-    >>> [text.get_text() for text in ax.get_yticklabels()]          # from the bottom
-    ['Main_meal', 'Laundry', 'Repairs']
-    """
-    d: Any = find_asymmetric(d_or_est) or as_decomposition(d_or_est)
-    (index,) = check_axes(d, (axis,))
-    if side not in ("rows", "columns"):
-        raise ValueError(f'side must be "rows" or "columns", got {side!r}.')
-    functions = d.f if side == "rows" else d.g
-    if side == "rows" and is_constrained(d_or_est):  # whose f are functions of the constraints, not of labels
-        rows = d_or_est.rows_
-        functions = LabelFunctions(rows.labels, rows.standard, rows.mass)
-    if not isinstance(functions, LabelFunctions):
-        raise TypeError(f"d_or_est must decompose two discrete variables, as CA does, got {type(d_or_est).__name__}.")
-    known = np.flatnonzero(functions.mass > 0)
-    weights = 1.0 if side == getattr(d, "response", None) else functions.mass  # labels of a response count once
-    value = 100 * weights * functions.values[:, index] ** 2
-    order = known[np.argsort(-value[known], kind="stable")][: check_whole(most, "most", 1)][::-1]
-    positive = functions.values[order, index] >= 0
-    ax = make_axes(ax, (7, 1.4 + 0.3 * len(order)))
-    ax.barh(range(len(order)), value[order], color=np.where(positive, ROWS, COLUMNS))
-    ax.set_yticks(range(len(order)), [one_line(functions.labels[i]) for i in order], parse_math=False)
-    alike = ax.axvline(100 / len(known), color=GREY, lw=1, ls="--", label="equal shares")
-    ax.set_xlabel(f"Contribution of {side} to axis {axis} (%)")
-    sides = [Patch(color=ROWS, label="positive side"), Patch(color=COLUMNS, label="negative side")]
-    ax.legend(handles=[*sides, alike], loc="lower right", bbox_to_anchor=(1, 1), ncols=3, frameon=False, fontsize=8)
     simplify_frame(ax)
     return ax
 

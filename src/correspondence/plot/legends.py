@@ -51,8 +51,9 @@ def collect_legend(ax: Axes, more: Sequence[Any] = (), is_beside: bool = False) 
 class LegendParts:
     """What a legend shows; it is drawn again when the width of the plane changes."""
 
-    def __init__(self, handles: Sequence[Any], most_columns: int, is_beside: bool) -> None:
+    def __init__(self, handles: Sequence[Any], most_columns: int, is_beside: bool, gap_letters: float = 0.2) -> None:
         self.handles, self.most_columns, self.is_beside = list(handles), most_columns, is_beside
+        self.gap_letters = gap_letters
         large = LARGE_SIZE_POINTS if len(handles) <= MAX_LARGE_HANDLES and not is_beside else SMALL_SIZE_POINTS
         self.size_points, self.columns = scale_letters(large), 0
         self.drawn: Any = None
@@ -69,7 +70,7 @@ class LegendParts:
         if self.is_beside:
             place = {"loc": "upper left", "bbox_to_anchor": (1.0, 1.0), "labelspacing": 0.6}
         handles = order_by_lines(self.handles, columns)
-        style: dict[str, Any] = {"frameon": False, "handletextpad": 0.2, "fontsize": self.size_points}
+        style: dict[str, Any] = {"frameon": False, "handletextpad": self.gap_letters, "fontsize": self.size_points}
         self.drawn = ax.legend(handles=handles, **style, **place)
         for text in self.drawn.get_texts():
             text.set_parse_math(False)

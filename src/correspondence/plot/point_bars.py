@@ -1,0 +1,236 @@
+"""Bars of points: which labels make up some axes, and which are represented well."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.patches import Patch
+from matplotlib.patheffects import withStroke
+
+from correspondence._util.arguments import check_whole
+from correspondence._util.labels import to_object_array
+from correspondence._util.text import one_line
+from correspondence.core.asymmetric import find_asymmetric
+from correspondence.core.decomposition import as_decomposition
+from correspondence.core.functions import LabelFunctions
+from correspondence.plot.layout import arrange_plane
+from correspondence.plot.legends import LegendParts
+from correspondence.plot.style import make_axes, simplify_frame
+from correspondence.results.points import Points
+from correspondence.scene.colours import COLUMNS, GREY, ROWS
+from correspondence.scene.points import check_axis_numbers
+
+__all__ = ["contributions", "quality"]
+
+SIDES = {"rows": ("rows",), "columns": ("columns",), "both": ("rows", "columns")}
+COLOURS = {"rows": ROWS, "columns": COLUMNS}
+OUTLINE = withStroke(linewidth=2.4, foreground="white")  # so that lines are seen on bars of their colour
+BAR_INCHES, FRAME_INCHES, WIDTH_INCHES = 0.3, 1.4, 7.0
+
+
+@dataclass(frozen=True, eq=False)
+class BarSide:
+    """The labels of one side, as bars show them.
+
+    Attributes
+    ----------
+    name : str
+        "rows" or "columns".
+    labels : ndarray of shape (m,)
+        The labels.
+    values : ndarray of shape (m,)
+        The length of each bar, in percent; NaN for labels without a place.
+    is_positive : ndarray of bool of shape (m,)
+        On which side of the first of the axes each label lies.
+    """
+
+    name: str
+    labels: np.ndarray
+    values: np.ndarray
+    is_positive: np.ndarray
+
+
+def contributions(
+    d_or_est: Any, axis: int | Sequence[int] = 1, side: str = "columns", ax: Axes | None = None, *, most: int = 20
+) -> Axes:
+    """Draw which labels make up an axis, or several together.
+
+    Parameters
+    ----------
+    d_or_est : Decomposition or fitted estimator
+        The decomposition must be of two discrete variables, or the analysis one of many columns.
+    axis : int or sequence of int
+        Draw the contributions to this axis, counted from 1; or to several, each counting by its inertia.
+    side : {"rows", "columns", "both"}
+        Draw the contributions of this side, or of both. Those of each side sum to 100 %.
+    ax : Axes, optional
+        Draw on these axes instead of new ones.
+    most : int
+        Draw at most this many labels, those that contribute most.
+
+    Returns
+    -------
+    Axes
+        The colour of a bar shows on which side of the axis the label lies; for several axes, or both sides, whether
+        it is a row or a column. The dashed line is what each label would contribute if all contributed the same.
+
+    Examples
+    --------
+    >>> import correspondence as co
+    >>> ax = co.plot.contributions(co.CA().fit(co.datasets.load_housetasks()), axis=1, side="rows", most=3)
+    >>> [text.get_text() for text in ax.get_yticklabels()]          # from the bottom
+    ['Main_meal', 'Laundry', 'Repairs']
+    """
+    index, sides = check_bars(d_or_est, axis, side)
+    shown = [_measure_contributions(d_or_est, name, index) for name in sides]
+    expected = [100 / max(1, int(np.isfinite(own.values).sum())) for own in shown]
+    has_signs = len(index) == 1 and len(shown) == 1
+    ax = draw_bars(ax, shown, expected, "equal shares", check_whole(most, "most", 1), has_signs)
+    _finish_bars(ax, f"Contribution of {' and '.join(sides)} to {_name_axes(index)} (%)", shown, most, has_signs)
+    return ax
+
+
+def quality(
+    d_or_est: Any,
+    axis: int | Sequence[int] = (1, 2),
+    side: str = "columns",
+    ax: Axes | None = None,
+    *,
+    most: int = 20,
+) -> Axes:
+    """Draw which labels some axes represent well: their share in the squared distance from the centre (cos2).
+
+    A label with a short bar lies in directions that these axes do not show: do not interpret its place in their plane.
+
+    Parameters
+    ----------
+    d_or_est : Decomposition or fitted estimator
+        The decomposition must be of two discrete variables, or the analysis one of many columns. A bare decomposition
+        knows of no more axes than it has.
+    axis : int or sequence of int
+        Draw the quality on these axes together, counted from 1.
+    side : {"rows", "columns", "both"}
+        Draw the quality of this side, or of both.
+    ax : Axes, optional
+        Draw on these axes instead of new ones.
+    most : int
+        Draw at most this many labels, those that are represented best.
+
+    Returns
+    -------
+    Axes
+        The axes with the bars; the dashed line is the average of all labels of a side.
+
+    Examples
+    --------
+    >>> import correspondence as co
+    >>> ax = co.plot.quality(co.CA().fit(co.datasets.load_housetasks()), side="rows", most=3)
+    >>> [text.get_text() for text in ax.get_yticklabels()]
+    ['Tidying', 'Holidays', 'Finances']
+    """
+    index, sides = check_bars(d_or_est, axis, side)
+    shown = [_measure_quality(d_or_est, name, index) for name in sides]
+    expected = [float(np.nanmean(own.values)) for own in shown]
+    ax = draw_bars(ax, shown, expected, "average", check_whole(most, "most", 1), has_signs=False)
+    _finish_bars(ax, f"Quality of {' and '.join(sides)} on {_name_axes(index)} (cos2, %)", shown, most, has_signs=False)
+    return ax
+
+
+def check_bars(d_or_est: Any, axis: Any, side: Any) -> tuple[list[int], tuple[str, ...]]:
+    """Return the axes, counted from 0, and the sides whose bars are drawn."""
+    d: Any = find_asymmetric(d_or_est) or as_decomposition(d_or_est)
+    wanted = list(axis) if isinstance(axis, tuple | list) else [axis]
+    index = [check_axis_numbers(d.n_components, (own,))[0] for own in wanted]
+    if not index or len(set(index)) < len(index):
+        raise ValueError(f"axis must be one axis or different ones, got {axis}.")
+    if not isinstance(side, str) or side not in SIDES:
+        raise ValueError(f'side must be "rows", "columns" or "both", got {side!r}.')
+    return index, SIDES[side]
+
+
+def _measure_contributions(d_or_est: Any, side: str, index: list[int]) -> BarSide:
+    """Measure the contributions of labels to some axes, which count by their inertias."""
+    points = find_bar_points(d_or_est, side)
+    inertias = points.correlations[index] ** 2
+    own = points.contributions[:, index]
+    signs, labels = points.standard[:, index[0]], points.labels
+    numbers = getattr(d_or_est, "numbers_", None) if side == "columns" else None
+    if numbers is not None and len(numbers.labels):  # they share the inertia with the answers
+        own = np.vstack([own, numbers.contributions[:, index]])
+        signs = np.append(signs, numbers.correlations[:, index[0]])
+        labels = to_object_array([*labels.tolist(), *map(str, numbers.labels.tolist())])
+    share = own @ inertias / max(float(inertias.sum()), 1e-300)
+    return BarSide(side, labels, 100 * share, signs >= 0)
+
+
+def _measure_quality(d_or_est: Any, side: str, index: list[int]) -> BarSide:
+    """Measure the quality of labels on some axes together."""
+    points = find_bar_points(d_or_est, side)
+    value = np.where(np.isfinite(points.standard[:, index[0]]), points.cos2[:, index].sum(axis=1), np.nan)
+    labels, signs = points.labels, points.standard[:, index[0]]
+    numbers = getattr(d_or_est, "numbers_", None) if side == "columns" else None
+    if numbers is not None and len(numbers.labels):
+        value = np.append(value, numbers.cos2[:, index].sum(axis=1))
+        signs = np.append(signs, numbers.correlations[:, index[0]])
+        labels = to_object_array([*labels.tolist(), *map(str, numbers.labels.tolist())])
+    return BarSide(side, labels, 100 * value, signs >= 0)
+
+
+def find_bar_points(d_or_est: Any, side: str) -> Points:
+    """Find the points of a side: those that an analysis recorded, or those of the labels of a decomposition."""
+    points = getattr(d_or_est, f"{side}_", None)
+    if isinstance(points, Points):
+        return points
+    d: Any = find_asymmetric(d_or_est) or as_decomposition(d_or_est)
+    functions = d.f if side == "rows" else d.g
+    if not isinstance(functions, LabelFunctions):
+        raise TypeError(
+            "d_or_est must decompose two discrete variables, as CA does, or many columns, "
+            f"got {type(d_or_est).__name__}."
+        )
+    standard = np.where(functions.mass[:, None] > 0, functions.values, np.nan)
+    squares = ((standard * d.correlations) ** 2).sum(axis=1)
+    return Points(
+        functions.labels, functions.mass, np.sqrt(squares), functions.mass * squares, standard, d.correlations
+    )
+
+
+def draw_bars(
+    ax: Axes | None, sides: Sequence[BarSide], expected: Sequence[float], meaning: str, most: int, has_signs: bool
+) -> Axes:
+    """Draw the longest bars of some sides, the longest above, and what is expected of each side."""
+    labels = [label for own in sides for label in own.labels.tolist()]
+    values = np.concatenate([own.values for own in sides])
+    signs = np.concatenate([own.is_positive for own in sides])
+    names = [own.name for own in sides for _ in own.labels]
+    colours = np.where(signs, ROWS, COLUMNS) if has_signs else np.array([COLOURS[name] for name in names])
+    known = np.flatnonzero(np.isfinite(values))
+    order = known[np.argsort(-values[known], kind="stable")][:most][::-1]
+    ax = make_axes(ax, (WIDTH_INCHES, FRAME_INCHES + BAR_INCHES * len(order)))
+    ax.barh(range(len(order)), values[order], color=colours[order])
+    ax.set_yticks(range(len(order)), [one_line(labels[i]) for i in order], parse_math=False)
+    for own, value in zip(sides, expected, strict=True):
+        colour, name = (GREY, meaning) if len(sides) == 1 else (COLOURS[own.name], f"{meaning} of {own.name}")
+        ax.axvline(value, color=colour, lw=1, ls="--", label=name, path_effects=[OUTLINE])
+    return ax
+
+
+def _finish_bars(ax: Axes, title: str, sides: Sequence[BarSide], most: int, has_signs: bool) -> None:
+    """Write what bars and lines mean, and how many labels are not drawn."""
+    ax.set_xlabel(title)
+    handles = [] if len(sides) == 1 else [Patch(color=COLOURS[own.name], label=own.name) for own in sides]
+    if has_signs:
+        handles = [Patch(color=ROWS, label="positive side"), Patch(color=COLUMNS, label="negative side")]
+    n_left = sum(np.count_nonzero(np.isfinite(own.values)) for own in sides) - most
+    notes = [f"not drawn: {n_left:,} shorter {'bar' if n_left == 1 else 'bars'}"] if n_left > 0 else []
+    arrange_plane(ax, LegendParts([*handles, *ax.lines], 4, is_beside=False, gap_letters=0.6), notes, None)
+    simplify_frame(ax)
+
+
+def _name_axes(index: Sequence[int]) -> str:
+    names = [str(i + 1) for i in index]
+    return f"axis {names[0]}" if len(names) == 1 else f"axes {', '.join(names[:-1])} and {names[-1]}"
