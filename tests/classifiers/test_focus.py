@@ -1,6 +1,7 @@
 """A group of classes alone: its axes, its inputs, and which classes are confused among themselves."""
 
 import numpy as np
+import pyarrow as pa
 import pytest
 from scipy.cluster.hierarchy import fcluster
 from scipy.special import softmax
@@ -9,6 +10,7 @@ from sklearn.linear_model import LogisticRegression
 
 import correspondence as co
 from correspondence._util.user_warnings import CorrespondenceWarning
+from correspondence.classifiers.beliefs import Beliefs
 from correspondence.results.class_similarity import ClassSimilarity
 
 
@@ -249,3 +251,20 @@ def test_certain_beliefs_have_no_groups():
     assert isinstance(similarity, ClassSimilarity)
     assert similarity.find_groups() == []
     assert repr(similarity).count("\n") == 0
+
+
+def test_pairs_where_they_are_and_files_of_earlier_versions(digits):
+    model, X, y, cca = digits
+    names = [f"p{i}" for i in range(X.shape[1])]
+    table = pa.table({name: X[:, i] for i, name in enumerate(names)} | {"digit": y})
+    pairs = co.Pairs(table, x=names, y="digit")
+    focused = co.ClassifierCA(model, group=[4, 9]).fit(pairs)
+    whole = cca.focus(X, [4, 9])
+    assert np.allclose(focused.pics_, whole.pics_, atol=1e-12)
+    assert np.allclose(np.abs(focused.transform(X)), np.abs(whole.transform(X)))
+    with pytest.raises(ValueError, match="X must be in memory"):
+        focused.evaluate(pairs)
+    state = whole._get_beliefs().state()
+    assert state.description["group"] == [4, 9]
+    older = {name: value for name, value in state.description.items() if name != "group"}
+    assert Beliefs.from_state(older, {}, model).group is None

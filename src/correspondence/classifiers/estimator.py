@@ -223,6 +223,8 @@ class ClassifierCA(WithSummary, ConfusionAnalysis, Estimator):
         check_is_fitted(self)
         if isinstance(X, Pairs):
             check_source(X, Y, sample_weight)
+            if self.group is not None:  # whose labels are only some of those of the pairs
+                raise ValueError("X must be in memory to evaluate a group of classes, got Pairs. Give X and Y.")
             g = partial(look_up_values, self.classes_, np.nan_to_num(self._get_g_functions().values))
             return score_parts(X.through(self._get_f_functions().without_sample(), g).each, self.correlations_)
         if Y is None:
