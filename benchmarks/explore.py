@@ -9,6 +9,7 @@ import os
 os.environ.setdefault("OMP_NUM_THREADS", "2")
 
 import argparse
+import resource
 import shutil
 import tempfile
 import time
@@ -41,16 +42,18 @@ FRAMES = """async move => { const step = eval(move), times = [];
   return [times[20], times[38]]; }"""
 
 
-def write_pages(n, folder):
-    """Write the same pairs as both pages."""
+def write_pages(n, most, folder, has_peer):
+    """Write the same pairs as both pages, or as ours alone; of our page, at most so many points are drawn."""
     rng = np.random.default_rng(0)
     x = rng.normal(size=(n, 4)).astype(np.float32)
     labels = np.array([f"class {i}" for i in range(12)], object)
     y = labels[(x @ rng.normal(size=(4, 12)) + rng.gumbel(size=(n, 12))).argmax(axis=1)]
     est = co.CCA(n_components=4).fit(x, y)
     start = time.perf_counter()
-    ours = co.explore(est, x, y, max_points=n).save(folder / "ours.html")
+    ours = co.explore(est, x, y, max_points=most).save(folder / "ours.html")
     written = time.perf_counter() - start
+    if not has_peer:
+        return {"explore": (ours, written)}
     F = est.transform(x).astype(np.float32)
     text = [f"{label}<br>{a:.3g}, {b:.3g}, {c:.3g}, {d:.3g}" for label, (a, b, c, d) in zip(y, x, strict=True)]
     codes = np.unique(y, return_inverse=True)[1]
@@ -82,20 +85,25 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--points", type=int, default=100_000)
     parser.add_argument("--repeats", type=int, default=3)
+    parser.add_argument("--most", type=int, help="draw so many of the points, by default all")
+    parser.add_argument("--alone", action="store_true", help="leave out plotly")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder, sync_playwright() as driver:
-        made = write_pages(options.points, Path(folder))
+        made = write_pages(options.points, options.most or options.points, Path(folder), not options.alone)
         measured = {name: [] for name in made}
         for _ in range(options.repeats):
-            for name, how in (("explore", OURS), ("plotly", PLOTLY)):
-                measured[name].append(open_page(driver, made[name][0], how))
-        print(f"{options.points:,} points, best of {options.repeats} (load average {os.getloadavg()[0]:.1f})")
+            for name, (path, _) in made.items():
+                measured[name].append(open_page(driver, path, {"explore": OURS, "plotly": PLOTLY}[name]))
+        memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+        print(f"{options.points:,} points, peak memory {memory:,.0f} MB, best of {options.repeats} (load average {os.getloadavg()[0]:.1f})")
         print(f"  {'':<9}{'MB':>7}{'written s':>11}{'loaded s':>10}{'frame ms':>10}{'slow frame ms':>15}")
         best = {name: np.min(values, axis=0) for name, values in measured.items()}
         for name, (path, written) in made.items():
             loaded, frame, slow = best[name]
             size = path.stat().st_size / 1e6
             print(f"  {name:<9}{size:>7.2f}{written:>11.2f}{loaded:>10.2f}{frame:>10.0f}{slow:>15.0f}")
+        if options.alone:
+            return
         ratios = [made["explore"][0].stat().st_size / made["plotly"][0].stat().st_size]
         ratios += [a / b for a, b in zip(best["explore"], best["plotly"], strict=True)]
         print("  ratio: size {:.2f}, loading {:.2f}, frame {:.2f}, slow frame {:.2f}".format(*ratios))

@@ -295,9 +295,7 @@ def list_facts(
     """List figures, each with its name."""
     d = as_decomposition(d_or_est)
     facts = [("pairs", f"{d.n:,.10g}") if float(d.n).is_integer() else ("total", f"{d.n:,.6g}")]
-    for cloud in clouds:
-        total = cloud.points.total
-        facts.append((cloud.name, f"{total:,}" if len(cloud) == total else f"{len(cloud):,} of {total:,}"))
+    facts += [cloud.count() for cloud in clouds]
     groupless = int((clouds[0].classes < 0).sum()) if has_groups and clouds[0].classes is not None else 0
     if groupless:
         facts.append(("without a group", f"{groupless:,}"))

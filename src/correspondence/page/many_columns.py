@@ -330,10 +330,9 @@ def _collect_pairs(est: Any, cloud: Cloud) -> dict[str, np.ndarray]:
 def list_column_facts(est: Any, scene: ManyColumnsScene, clouds: list[Cloud]) -> list[tuple[str, str]]:
     """List figures, each with its name."""
     facts = [("rows", f"{est._analysis.moments.n:,.10g}"), ("columns", f"{len(est.variables_):,}")]
-    for cloud in clouds[1:]:
-        if len(cloud):
-            total = cloud.points.total
-            facts.append((cloud.name, f"{total:,}" if len(cloud) == total else f"{len(cloud):,} of {total:,}"))
+    if len(clouds[0]) < clouds[0].points.total:
+        facts.append(clouds[0].count())
+    facts += [cloud.count() for cloud in clouds[1:] if len(cloud)]
     if len(scene.numbers):
         facts.append(("numbers" if len(scene.numbers) > 1 else "number", f"{len(scene.numbers):,}"))
     return [*facts, (f"total {name_share(est)}", f"{est.total_inertia_:.4g}")]

@@ -2,6 +2,7 @@
    panning, zooming, hovering and selecting. It knows positions and looks of points, not what they mean. */
 
 const FEW = 3000, SLOW = 45, THINNEST = 16;  // points; milliseconds of a frame; WebGL has no longer strides
+const MOST_MOVED = 150000;  // points that are moved before it is known how fast that is
 const SHAPES = { circle: 0, triangle: 1, diamond: 2 };
 const MARGIN = { left: 46, bottom: 40, top: 8, right: 8 };
 
@@ -61,7 +62,11 @@ class Plane {
   /* --- points */
 
   /* The first `crowd` points may be thinned out while the view moves. */
-  setPoints(xy, crowd) { this.crowd = crowd; this.xy = xy; this.stale = true; this.draw(); }
+  setPoints(xy, crowd) {
+    while (crowd / this.thin > MOST_MOVED && this.thin < THINNEST) this.thin *= 2;
+    Object.assign(this, { crowd, xy, stale: true });
+    this.draw();
+  }
   setLooks(colours, looks) { this.colours = colours; this.looks = looks; this.stale = true; this.draw(); }
   isShown(i) { return this.colours[4 * i + 3] > 0 && this.xy[2 * i] === this.xy[2 * i]; }
 

@@ -208,9 +208,7 @@ def _to_plain(value: Any) -> Any:
 def list_triplot_facts(ca: Any, clouds: Sequence[Cloud]) -> list[tuple[str, str]]:
     """List figures, each with its name."""
     facts = [("total", f"{as_decomposition(ca).n:,.10g}")]
-    for cloud in clouds[:2]:
-        total = cloud.points.total
-        facts.append((cloud.name, f"{total:,}" if len(cloud) == total else f"{len(cloud):,} of {total:,}"))
+    facts += [cloud.count() for cloud in clouds[:2]]
     return [*facts, ("constraints", f"{len(ca.constraint_terms_):,}"), ("inertia", f"{ca.partition_.total:.4g}")]
 
 
