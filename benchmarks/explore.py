@@ -16,7 +16,6 @@ import time
 from pathlib import Path
 
 import numpy as np
-import plotly.graph_objects as go
 from playwright.sync_api import sync_playwright
 
 import correspondence as co
@@ -54,6 +53,8 @@ def write_pages(n, most, folder, has_peer):
     written = time.perf_counter() - start
     if not has_peer:
         return {"explore": (ours, written)}
+    import plotly.graph_objects as go
+
     F = est.transform(x).astype(np.float32)
     text = [f"{label}<br>{a:.3g}, {b:.3g}, {c:.3g}, {d:.3g}" for label, (a, b, c, d) in zip(y, x, strict=True)]
     codes = np.unique(y, return_inverse=True)[1]
@@ -95,7 +96,8 @@ def main():
             for name, (path, _) in made.items():
                 measured[name].append(open_page(driver, path, {"explore": OURS, "plotly": PLOTLY}[name]))
         memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-        print(f"{options.points:,} points, peak memory {memory:,.0f} MB, best of {options.repeats} (load average {os.getloadavg()[0]:.1f})")
+        said = f"{options.points:,} points, peak memory {memory:,.0f} MB, best of {options.repeats}"
+        print(f"{said} (load average {os.getloadavg()[0]:.1f})")
         print(f"  {'':<9}{'MB':>7}{'written s':>11}{'loaded s':>10}{'frame ms':>10}{'slow frame ms':>15}")
         best = {name: np.min(values, axis=0) for name, values in measured.items()}
         for name, (path, written) in made.items():

@@ -1,7 +1,8 @@
 /* The factoring plane: points (many by WebGL, few or without it by a 2D canvas), a layer for lines and texts above them,
    panning, zooming, hovering and selecting. It knows positions and looks of points, not what they mean. */
 
-const FEW = 3000, SLOW = 45, THINNEST = 16;  // points; milliseconds of a frame; WebGL has no longer strides
+const FEW = 3000, SLOW = 45;  // points; milliseconds of a frame
+const LONGEST_STRIDE = 16, THINNEST = 256;  // of how many points one is drawn: WebGL strides over no more; from a copy of these
 const MOST_MOVED = 150000;  // points that are moved before it is known how fast that is
 const SHAPES = { circle: 0, triangle: 1, diamond: 2 };
 const MARGIN = { left: 46, bottom: 40, top: 8, right: 8 };
@@ -63,7 +64,7 @@ class Plane {
 
   /* The first `crowd` points may be thinned out while the view moves. */
   setPoints(xy, crowd) {
-    while (crowd / this.thin > MOST_MOVED && this.thin < THINNEST) this.thin *= 2;
+    while (crowd / this.thin > MOST_MOVED && this.thin < LONGEST_STRIDE) this.thin *= 2;
     Object.assign(this, { crowd, xy, stale: true });
     this.draw();
   }
@@ -85,9 +86,9 @@ class Plane {
     gl.enable(gl.BLEND);
     gl.blendFunc(gl.ONE, gl.ONE_MINUS_SRC_ALPHA);
     this.buffers = {};
-    for (const name of ["place", "colour", "look"]) this.buffers[name] = gl.createBuffer();
+    for (const name of ["place", "colour", "look"]) for (const kind of ["", "few "]) this.buffers[kind + name] = gl.createBuffer();
     this.attributes = [["place", 2, gl.FLOAT, 8], ["colour", 4, gl.UNSIGNED_BYTE, 4], ["look", 2, gl.FLOAT, 8]].map(
-      ([name, size, kind, bytes]) => ({ name, size, kind, bytes, at: gl.getAttribLocation(program, name) }));
+      ([name, size, type, bytes]) => ({ name, size, type, bytes, at: gl.getAttribLocation(program, name) }));
     for (const { at } of this.attributes) gl.enableVertexAttribArray(at);
     this.uniforms = Object.fromEntries(["scale", "shift", "ratio", "paper"].map(name => [name, gl.getUniformLocation(program, name)]));
     this.stale = true;
@@ -98,9 +99,12 @@ class Plane {
 
   upload() {
     const gl = this.gl;
-    for (const [name, values] of [["place", this.xy], ["colour", this.colours], ["look", this.looks]]) {
-      gl.bindBuffer(gl.ARRAY_BUFFER, this.buffers[name]);
-      gl.bufferData(gl.ARRAY_BUFFER, values, gl.DYNAMIC_DRAW);
+    for (const [name, values, size] of [["place", this.xy, 2], ["colour", this.colours, 4], ["look", this.looks, 2]]) {
+      const few = this.crowd > MOST_MOVED ? pick(values, size, this.crowd, LONGEST_STRIDE) : new values.constructor(0);
+      for (const [buffer, sent] of [[name, values], [`few ${name}`, few]]) {
+        gl.bindBuffer(gl.ARRAY_BUFFER, this.buffers[buffer]);
+        gl.bufferData(gl.ARRAY_BUFFER, sent, gl.DYNAMIC_DRAW);
+      }
     }
     this.stale = false;
   }
@@ -119,16 +123,17 @@ class Plane {
     gl.uniform2f(this.uniforms.shift, 2 * px / width - 1 - view.x * x, 1 - 2 * py / height - view.y * y);
     gl.uniform1f(this.uniforms.ratio, ratio);
     gl.uniform3f(this.uniforms.paper, ...this.paper.map(part => part / 255));
-    const step = this.isMoving ? this.thin : 1;
-    if (this.crowd) this.drawEach(step, 0, Math.ceil(this.crowd / step));
+    const step = this.isMoving ? this.thin : 1, count = Math.ceil(this.crowd / step);
+    if (step > LONGEST_STRIDE && this.crowd > MOST_MOVED) this.drawEach(step / LONGEST_STRIDE, 0, count, "few ");
+    else if (this.crowd) this.drawEach(step, 0, count);
     if (this.xy.length / 2 > this.crowd) this.drawEach(1, this.crowd, this.xy.length / 2 - this.crowd);
   }
-  /* So many points from a first one on, one of every `step`. */
-  drawEach(step, first, count) {
+  /* So many points from a first one on, one of every `step`, of all or of the few that are left when points are many. */
+  drawEach(step, first, count, kind = "") {
     const { gl } = this;
-    for (const { name, size, kind, bytes, at } of this.attributes) {
-      gl.bindBuffer(gl.ARRAY_BUFFER, this.buffers[name]);
-      gl.vertexAttribPointer(at, size, kind, kind === gl.UNSIGNED_BYTE, bytes * step, 0);
+    for (const { name, size, type, bytes, at } of this.attributes) {
+      gl.bindBuffer(gl.ARRAY_BUFFER, this.buffers[kind + name]);
+      gl.vertexAttribPointer(at, size, type, type === gl.UNSIGNED_BYTE, bytes * step, 0);
     }
     gl.drawArrays(gl.POINTS, first, count);
   }
@@ -294,7 +299,7 @@ class Plane {
     this.waiting = requestAnimationFrame(start => {
       this.waiting = 0;
       this.paint();
-      requestAnimationFrame(end => { if (this.isMoving && end - start > SLOW) this.thin = Math.min(THINNEST, 2 * this.thin); });
+      requestAnimationFrame(end => { if (this.isMoving && end - start > SLOW) this.thin = Math.min(this.crowd > MOST_MOVED ? THINNEST : LONGEST_STRIDE, 2 * this.thin); });
     });
   }
   /* While the view moves, a machine that is too slow for all points draws fewer of them. */
@@ -376,4 +381,11 @@ class Plane {
     this.zoomBy(grown, (at[0] + other[0]) / 2, (at[1] + other[1]) / 2);
     this.panBy((at[0] - before[0]) / 2, (at[1] - before[1]) / 2);
   }
+}
+
+/* One of every `step` among the first points, of each so many values. */
+function pick(values, size, count, step) {
+  const few = new values.constructor(size * Math.ceil(count / step));
+  for (let i = 0, k = 0; i < count; i += step, k += size) for (let part = 0; part < size; part++) few[k + part] = values[size * i + part];
+  return few;
 }
