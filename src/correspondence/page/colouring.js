@@ -117,7 +117,7 @@ class Colouring {
     dot.dataset.colour = colour;
     button.type = "button";
     button.title = `Select: ${short(text, 80)}`;
-    button.addEventListener("click", () => this.page.selecting.take(field.clouds.flatMap(cloud => field.pointsOf(cloud, isMeant)).filter(i => this.page.plane.isShown(i)), "category"));
+    button.addEventListener("click", () => this.page.selecting.take(field.clouds.flatMap(cloud => field.pointsOf(cloud, isMeant)), "category"));
     return button;
   }
   /* A bar of colours for a number, with its ends; what lies outside of them has the colours of the ends. */

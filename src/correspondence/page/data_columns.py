@@ -159,6 +159,8 @@ def list_data_rows(data: Any, given: int, rows: np.ndarray, est: Any = None) -> 
     est : estimator, optional
         An analysis of many columns, which may have left rows out: `data` may have all that were given to its fit.
     """
+    if as_frame(data, "data") is None:
+        raise TypeError(f"data must be a frame with one row for each value of X, got {short_repr(data)}.")
     n = count_observations(data, "data")
     positions = getattr(est, "_row_positions", None)
     if n != given and positions is not None and (n, given) == (est._n_rows_given, len(positions)):
@@ -180,8 +182,6 @@ def read_data_columns(data: Any, rows: np.ndarray, known: Sequence[str] = ()) ->
     known : sequence of str
         Columns with these names are passed over: the points have them already.
     """
-    if as_frame(data, "data") is None:
-        raise TypeError(f"data must be a frame with one row for each value of X, got {short_repr(data)}.")
     columns = split_columns(take_rows(data, rows), "data")
     read = [read_column(key, column, "data") for key, column in columns.items() if str(key) not in known]
     return [replace(column, is_beside=True) for column in read]

@@ -11,7 +11,7 @@
    place of a label in a column that is shown with each label once. `columns` are positions in Y in the same sense: columns
    of a table, rows of a frame Y, answers of many columns in the order of `columns_`. Points that are only drawn beside
    these (categories, marks, points that took no part in the fit) are in neither. Positions of points that are not drawn
-   (sampled away, unknown) are passed over.
+   (sampled away, filtered out, unknown) are passed over.
 
    Only messages of the parent are read. They are sent to whatever parent there is, and say nothing but numbers of rows. */
 

@@ -15,6 +15,8 @@ class History {
     $("link").hidden = !/^(file|https?):$/.test(location.protocol);  // a page within another has no address of its own
     $("link").addEventListener("click", () => this.copyLink());
     document.addEventListener("keydown", event => this.readKey(event));
+    // What was done before the next press is a step of its own, however fast the presses are.
+    for (const kind of ["pointerdown", "keydown"]) document.addEventListener(kind, () => { if (this.rest) this.note(); }, true);
     addEventListener("hashchange", () => this.readLink());
     this.enable();
   }
@@ -25,6 +27,7 @@ class History {
   }
   note() {
     clearTimeout(this.rest);
+    this.rest = 0;
     const state = this.page.state.read(), changed = Object.keys(this.page.state.differences(state, this.now));
     if (!changed.length) return;
     // Moving the view is one step, however often the mouse is lifted.

@@ -54,7 +54,7 @@ class Page {
   selectRows(rows, columns = []) {
     const points = [["x", rows], ["y", columns]].flatMap(([role, wanted]) => {
       const cloud = this.model.role(role), found = new Set(wanted);
-      return Array.from({ length: cloud.n }, (_, j) => j).filter(j => found.has(cloud.rows[j])).map(j => cloud.start + j);
+      return Array.from({ length: cloud.n }, (_, j) => j).filter(j => found.has(cloud.rows[j])).map(j => cloud.start + j).filter(i => this.plane.isShown(i));
     });
     this.selecting.source = "outside";
     this.select(points);

@@ -16,8 +16,9 @@ class Selecting {
   }
   /* Points were drawn around, or chosen in a legend: what becomes of the selection. */
   take(points, source = "plane", mode = $("mode").value) {
+    points = points.filter(i => this.page.plane.isShown(i));
     const { page } = this, own = new Set(points), before = page.selection;
-    this.source = mode !== "new" && before.length && this.source === "plane" ? "plane" : source;
+    this.source = mode !== "replace" && before.length && this.source === "plane" ? "plane" : source;
     if (mode === "add") page.select([...before, ...points.filter((known => i => !known.has(i))(new Set(before)))]);
     else page.select(mode === "subtract" ? before.filter(i => !own.has(i)) : points);
   }
