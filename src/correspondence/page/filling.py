@@ -29,6 +29,7 @@ PAGE_SCRIPTS = (
     "embedding.js",
     "svg.js",
     "twin.js",
+    "multiples.js",
     "export.js",
     "code.js",
     "colouring.js",

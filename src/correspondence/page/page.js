@@ -42,6 +42,7 @@ class Page {
     this.history = new History(this);
     this.embedding = new Embedding(this);
     this.twin = new Twin(this);
+    this.multiples = new Multiples(this);
     this.exporter = new Exporter(this);
     this.code = new CodePanel(this);
   }
@@ -175,6 +176,7 @@ class Page {
     this.plane.paper = rgb(this.style.paper);
     this.plane.setLooks(colours, looks);
     this.twin?.look();
+    this.multiples?.draw();
   }
   ink(cloud, code) {
     const { classes, many, triplot } = this.model.data, isLoose = cloud.role === "x" && (classes?.grouped || triplot);
