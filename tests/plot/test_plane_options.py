@@ -91,6 +91,12 @@ def test_groups_keep_their_shapes_without_their_rows(mca):
         plot.plane(mca, groups=sick, ellipses="confidence", ellipses_of=["never"])
 
 
+def test_a_plain_answer_to_another_question_is_no_name_of_a_group(mca):
+    ax = plot.plane(mca, groups=co.datasets.load_poison()["Sick"])
+    named = {text.get_text() for text in ax.texts if text.get_gid() == "name of a group"}
+    assert named == {"yes", "no"}
+
+
 # --- labels
 
 

@@ -99,7 +99,7 @@ def draw_columns_plane(
     draw_cross(ax)
     draw_told_groups(ax, told, ellipses_of)
     for cloud in [*drawn.clouds, *means]:
-        draw_cloud(ax, cloud, choose_opacity(size), is_above=not cloud.is_faint)
+        draw_cloud(ax, cloud, choose_opacity(size, numbers is not None), is_above=not cloud.is_faint)
     large = fit_told_groups(ax, told, ellipses_of)
     if bootstrap is not None:
         draw_answer_ellipses(ax, drawn, bootstrap, axes[: len(index)], level, len(est.columns_), ellipses_of)

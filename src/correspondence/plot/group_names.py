@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -34,11 +35,12 @@ def share_names(
     DrawnCloud, list of DrawnCloud
         The means that are left, and the answers.
     """
+    times = Counter(one_line(text) for said in answers for text in said)  # "yes" may be the answer to any question
     position = {name: j for j, name in enumerate(marks.labels)}
     reach = MAX_TWIN_DISTANCE * np.ptp(np.vstack([marks.xy, *(cloud.xy for cloud in clouds)]), axis=0).max(initial=0)
     is_left, made = np.ones(len(marks.xy), bool), []
     for cloud, said in zip(clouds, answers, strict=True):
-        mean = np.array([position.get(one_line(text), -1) for text in said], dtype=int)
+        mean = np.array([position.get(text, -1) if times[text] == 1 else -1 for text in map(one_line, said)], dtype=int)
         is_near = mean >= 0
         is_near[is_near] = np.linalg.norm(cloud.xy[is_near] - marks.xy[mean[is_near]], axis=1) <= reach
         is_near[is_near] = is_left[mean[is_near]]

@@ -127,7 +127,7 @@ def draw_pairs_plane(
     is_own_figure, ax = ax is None, make_axes(ax, (8, 6.5) if len(index) == 2 else (8, 2.5))
     draw_cross(ax)
     draw_told_groups(ax, told, ellipses_of)
-    opacity = choose_opacity(size)
+    opacity = choose_opacity(size, numbers is not None)
     biplot = draw_biplot_arrows(
         ax,
         [

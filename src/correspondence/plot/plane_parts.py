@@ -78,6 +78,6 @@ def label_axes(ax: Axes, texts: list[str]) -> None:
     ax.set_aspect("equal", adjustable="box" if shared else "datalim")
 
 
-def choose_opacity(size: str | None) -> float:
-    """Choose how opaque points are: large ones of different sizes cover each other."""
-    return 0.9 if size is None else 0.45
+def choose_opacity(size: str | None, has_scale: bool = False) -> float:
+    """Choose how opaque points are: large ones cover each other, unless their shades must be those of a colour bar."""
+    return 0.9 if size is None else 0.7 if has_scale else 0.45

@@ -89,8 +89,13 @@ def contributions(
     shown = [_measure_contributions(d_or_est, name, index) for name in sides]
     expected = [100 / max(1, int(np.isfinite(own.values).sum())) for own in shown]
     has_signs = len(index) == 1 and len(shown) == 1
-    ax = draw_bars(ax, shown, expected, "equal shares", check_whole(most, "most", 1), has_signs)
-    _finish_bars(ax, f"Contribution of {' and '.join(sides)} to {_name_axes(index)} (%)", shown, most, has_signs)
+    is_own_figure, ax = (
+        ax is None,
+        draw_bars(ax, shown, expected, "equal shares", check_whole(most, "most", 1), has_signs),
+    )
+    _finish_bars(
+        ax, f"Contribution of {' and '.join(sides)} to {_name_axes(index)} (%)", shown, most, has_signs, is_own_figure
+    )
     return ax
 
 
@@ -135,8 +140,18 @@ def quality(
     index, sides = check_bars(d_or_est, axis, side)
     shown = [_measure_quality(d_or_est, name, index) for name in sides]
     expected = [float(np.nanmean(own.values)) for own in shown]
-    ax = draw_bars(ax, shown, expected, "average", check_whole(most, "most", 1), has_signs=False)
-    _finish_bars(ax, f"Quality of {' and '.join(sides)} on {_name_axes(index)} (cos2, %)", shown, most, has_signs=False)
+    is_own_figure, ax = (
+        ax is None,
+        draw_bars(ax, shown, expected, "average", check_whole(most, "most", 1), has_signs=False),
+    )
+    _finish_bars(
+        ax,
+        f"Quality of {' and '.join(sides)} on {_name_axes(index)} (cos2, %)",
+        shown,
+        most,
+        has_signs=False,
+        is_own_figure=is_own_figure,
+    )
     return ax
 
 
@@ -210,7 +225,7 @@ def draw_bars(
     colours = np.where(signs, ROWS, COLUMNS) if has_signs else np.array([COLOURS[name] for name in names])
     known = np.flatnonzero(np.isfinite(values))
     order = known[np.argsort(-values[known], kind="stable")][:most][::-1]
-    ax = make_axes(ax, (WIDTH_INCHES, FRAME_INCHES + BAR_INCHES * len(order)))
+    ax = make_axes(ax, (WIDTH_INCHES, FRAME_INCHES + BAR_INCHES * len(order)), is_list=True)
     ax.barh(range(len(order)), values[order], color=colours[order])
     ax.set_yticks(range(len(order)), [one_line(labels[i]) for i in order], parse_math=False)
     for own, value in zip(sides, expected, strict=True):
@@ -219,7 +234,9 @@ def draw_bars(
     return ax
 
 
-def _finish_bars(ax: Axes, title: str, sides: Sequence[BarSide], most: int, has_signs: bool) -> None:
+def _finish_bars(
+    ax: Axes, title: str, sides: Sequence[BarSide], most: int, has_signs: bool, is_own_figure: bool
+) -> None:
     """Write what bars and lines mean, and how many labels are not drawn."""
     ax.set_xlabel(title)
     handles = [] if len(sides) == 1 else [Patch(color=COLOURS[own.name], label=own.name) for own in sides]
@@ -227,7 +244,9 @@ def _finish_bars(ax: Axes, title: str, sides: Sequence[BarSide], most: int, has_
         handles = [Patch(color=ROWS, label="positive side"), Patch(color=COLUMNS, label="negative side")]
     n_left = sum(np.count_nonzero(np.isfinite(own.values)) for own in sides) - most
     notes = [f"not drawn: {n_left:,} shorter {'bar' if n_left == 1 else 'bars'}"] if n_left > 0 else []
-    arrange_plane(ax, LegendParts([*handles, *ax.lines], 4, is_beside=False, gap_letters=0.6), notes, None)
+    arrange_plane(
+        ax, LegendParts([*handles, *ax.lines], 4, is_beside=False, gap_letters=0.6), notes, None, 0, is_own_figure
+    )
     simplify_frame(ax)
 
 

@@ -90,7 +90,7 @@ def draw_response_plane(
     is_own_figure, ax = ax is None, make_axes(ax, (8, 6.5) if len(index) == 2 else (8, 2.5))
     draw_cross(ax)
     for cloud in (*shown, *placed):
-        draw_cloud(ax, cloud, choose_opacity(size))
+        draw_cloud(ax, cloud, choose_opacity(size, numbers is not None))
     for line in lines:
         draw_number(ax, line, sides[response].colour)
     draw_spreads(ax, [pair for pair in spreads if pair[0] in shown], ellipses_of)

@@ -21,11 +21,15 @@ STYLES = list(  # colour-blind readers see the difference, by colour and by mark
 )
 
 
-def make_axes(ax: Axes | None, size: tuple[float, float]) -> Axes:
-    """Return the axes given, or those of a new figure."""
+def make_axes(ax: Axes | None, size: tuple[float, float], is_list: bool = False) -> Axes:
+    """Return the axes given, or those of a new figure; the height of a list follows the size of letters."""
     if ax is not None and not isinstance(ax, Axes):
         raise TypeError(f"ax must be matplotlib Axes, got {type(ax).__name__}.")
-    return plt.subplots(figsize=fit_size(size), layout="constrained")[1] if ax is None else ax
+    if ax is not None:
+        return ax
+    width, height = fit_size(size)
+    height = size[1] * find_font_scale() if is_list else height
+    return plt.subplots(figsize=(width, height), layout="constrained")[1]
 
 
 def fit_size(size: tuple[float, float]) -> tuple[float, float]:

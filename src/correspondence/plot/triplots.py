@@ -171,7 +171,7 @@ def draw_triplot(
     draw_cross(ax)
     draw_told_groups(ax, told, ellipses_of)
     for cloud in [*shown, *means]:
-        draw_cloud(ax, cloud, choose_opacity(size), is_above=cloud is not drawn.sites)
+        draw_cloud(ax, cloud, choose_opacity(size, numbers is not None), is_above=cloud is not drawn.sites)
     large = fit_told_groups(ax, told, ellipses_of)
     lines = draw_constraints(ax, drawn)
     label_axes(ax, [scene.write_axis_title(i) for i in index])
