@@ -36,6 +36,19 @@ def opened(path, keeps_policy=False, **options):
             context.close()
 
 
+@contextmanager
+def visited(address, **options):
+    """Visit a server of this machine in a fresh context of chromium."""
+    with _BROWSER.at_work() as browser:
+        context = browser.new_context(**options)
+        try:
+            seen = Opened(context.new_page())
+            seen.page.goto(address)
+            yield seen.page
+        finally:
+            context.close()
+
+
 def look_into(seen, expression):
     """Evaluate an expression (it may be a promise) in a page whose policy is kept, as the console of a browser does."""
     session = seen.page.context.new_cdp_session(seen.page)

@@ -54,6 +54,7 @@ from .estimators.many.mixed import MixedCA as MixedCA
 from .estimators.pice.estimator import PICE as PICE
 from .page import explore as explore
 from .page.explorer_page import ExplorerPage as ExplorerPage
+from .page.interactive import widget as widget
 from .recording.recorder import TrainingRecorder as TrainingRecorder
 from .results.anova import Anova as Anova
 from .results.associations import Associations as Associations

@@ -14,7 +14,7 @@ from correspondence._util.text import one_line
 
 __all__ = ["MAX_COLUMNS", "HtmlTable", "render_table"]
 
-MAX_ROWS, MAX_COLUMNS, MAX_LINES = 20, 12, 24
+MAX_ROWS, MAX_COLUMNS, MAX_LINES = 20, 10, 24
 MAX_LETTERS, MAX_LINE_LETTERS = 40, 400
 MIN_WITH_FOUR_DECIMALS, MAX_WITH_FOUR_DECIMALS, MAX_WHOLE = 5e-3, 1e5, 1e9  # the largest number of a column
 PVALUE, MIN_PVALUE_WITH_FOUR_DECIMALS = "p-value", 1e-3

@@ -7,9 +7,9 @@ from pathlib import Path
 
 from correspondence._util.files import check_new_file, new_file
 
-__all__ = ["ExplorerPage", "make_frame"]
+__all__ = ["FRAME_STYLE", "SANDBOX", "ExplorerPage", "make_frame"]
 
-FRAME_HEIGHT_PIXELS = 720
+FRAME_STYLE = "width: 100%; height: 720px; border: 0"
 # Scripts run, files can be saved and the page printed; but nothing of the notebook can be read or changed.
 SANDBOX = "allow-scripts allow-downloads allow-modals"
 
@@ -87,5 +87,4 @@ class ExplorerPage:
 
 def make_frame(page: str) -> str:
     """Make an element that shows a page within another, where it can read and change nothing."""
-    style = f"width: 100%; height: {FRAME_HEIGHT_PIXELS}px; border: 0"
-    return f'<iframe title="Explorer" sandbox="{SANDBOX}" style="{style}" srcdoc="{html.escape(page)}"></iframe>'
+    return f'<iframe title="Explorer" sandbox="{SANDBOX}" style="{FRAME_STYLE}" srcdoc="{html.escape(page)}"></iframe>'

@@ -6,6 +6,7 @@ import base64
 import gzip
 import io
 import json
+import re
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,7 +17,7 @@ from correspondence._util.arguments import take_rows
 from correspondence.results.evidence import Component
 from correspondence.scene.points import normalise_images
 
-__all__ = ["Sprites", "lay_out_scree", "make_sprites", "pack_arrays", "shorten_mantissas"]
+__all__ = ["Sprites", "lay_out_scree", "make_sprites", "pack_arrays", "read_description", "shorten_mantissas"]
 
 MANTISSA_BITS = 13  # enough for four decimal digits
 
@@ -46,6 +47,15 @@ def pack_arrays(content: dict[str, Any], arrays: dict[str, np.ndarray]) -> str:
     text += b" " * ((4 - len(text)) % 8)
     whole = len(text).to_bytes(4, "little") + text + b"".join(parts)
     return base64.b64encode(gzip.compress(whole, 6, mtime=0)).decode()
+
+
+def read_description(page: str) -> dict[str, Any]:
+    """Read the description in a page; there is none in a page without components."""
+    found = re.search(r'id="data">([^<]+)<', page)
+    if found is None:
+        return {}
+    with gzip.GzipFile(fileobj=io.BytesIO(base64.b64decode(found[1]))) as file:  # the arrays are not unpacked
+        return json.loads(file.read(int.from_bytes(file.read(4), "little")))
 
 
 def shorten_mantissas(values: np.ndarray, bits: int = MANTISSA_BITS) -> np.ndarray:

@@ -260,9 +260,9 @@ class Points(FrameResult):
         return columns
 
     def _collect_preview(self, n: int) -> tuple[Any, int]:
-        of_labels = {name for name in self.__dataclass_fields__ if name not in ("correlations", "is_response")}
-        first = replace(self, **{name: getattr(self, name)[:n] for name in of_labels})
-        return first._collect_columns(), len(self)
+        fields = {name: getattr(self, name) for name in self.__dataclass_fields__ if name != "correlations"}
+        first: dict[str, Any] = {name: own[:n] for name, own in fields.items() if isinstance(own, np.ndarray)}
+        return replace(self, **first)._collect_columns(), len(self)
 
     def __len__(self) -> int:
         return len(self.labels)
