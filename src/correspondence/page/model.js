@@ -18,14 +18,15 @@ class Model {
       values: cloud.columns.map((_, j) => arrays[`${c}.column.${j}`]),
     }));
     this.size = 0;
-    const last = this.role("y").faint ? ["y", "xc", "mark", "yc"] : ["xs", "xc", "mark", "ys", "y", "yc"];
+    const y = this.role("y"), isCrowd = y.faint || (!y.named && y.n > FEW);  // so many without names are a background too
+    const last = isCrowd ? ["y", "xc", "mark", "yc"] : ["xs", "xc", "mark", "ys", "y", "yc"];
     for (const role of ["x", ...last]) {
       const cloud = this.role(role);
       if (!cloud) continue;
       cloud.start = this.size;
       this.size += cloud.n;
     }
-    this.crowd = this.role("x").n + (this.role("y").faint ? this.role("y").n : 0);  // may be thinned out in motion
+    this.crowd = this.role("x").n + (isCrowd ? y.n : 0);  // may be thinned out in motion
     if (data.many && this.role("y").classes) this.role("y").layers = data.classes.names.length;
     this.setNumbers();
     this.fields = makeFields(this);

@@ -39,10 +39,10 @@ class Page {
     this.state = new State(this);
     this.filters = new Filters(this);
     this.colouring.writeLegend();
-    this.history = new History(this);
-    this.embedding = new Embedding(this);
     this.twin = new Twin(this);
     this.multiples = new Multiples(this);
+    this.history = new History(this);
+    this.embedding = new Embedding(this);
     this.exporter = new Exporter(this);
     this.code = new CodePanel(this);
   }
