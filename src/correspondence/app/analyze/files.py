@@ -27,7 +27,7 @@ from correspondence.app.analyze.inputs import Request
 from correspondence.app.analyze.job import Analysis, list_structure_rows
 from correspondence.app.analyze.variables import Variable
 from correspondence.app.command_line import write_command_line
-from correspondence.core.functions import LabelFunctions, PrincipalFunctions
+from correspondence.core.functions import LabelFunctions, PrincipalFunctions, find_label_shares
 from correspondence.describe.candidates import Ends
 from correspondence.page import explore
 from correspondence.results.component_tests import LatentDimension
@@ -147,6 +147,7 @@ def write_report(analysis: Analysis, path: Path, title: str) -> None:
         held_out=analysis.held_out,
         crossfit=analysis.crossfit,
         classes=Y if is_beliefs else None,
+        data=data.beside if find_label_shares(analysis.decomposition.f) is None else None,  # labels are shown once each
         names=analysis.names,
         x_labels=_make_x_labels(analysis),
         title=title,

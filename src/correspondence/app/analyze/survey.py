@@ -32,7 +32,12 @@ from correspondence.app.analyze.inputs import Request
 from correspondence.app.analyze.inputs.orders import order_answers, say_orders
 from correspondence.app.analyze.inputs.pairs import convert_columns
 from correspondence.app.analyze.survey_sentences import write_survey_sentences
-from correspondence.app.analyze.variables import find_useful_columns, name_empty_texts
+from correspondence.app.analyze.variables import (
+    find_useful_columns,
+    name_empty_texts,
+    read_counts,
+    select_columns_beside,
+)
 from correspondence.app.command_line import write_command_line
 from correspondence.app.messages import collect_warnings, make_safe
 from correspondence.data.file_formats import ARRAY_ENDINGS, as_label_texts, read_file
@@ -61,7 +66,6 @@ AXES_FILE, COLUMNS_FILE, DESCRIPTION_FILE, ROWS_FILE, ROWS_CSV_FILE = SURVEY_FIL
 KINDS_OF_ANSWERS, KINDS_OF_NUMBERS = ("label", "boolean"), ("number", "date", "time", "duration")
 MIN_AXES, MAX_AXES = 2, 10  # axes that are kept, if the user does not say
 MAX_ROWS_FOR_CSV = 100_000
-MAX_COUNTED_ROWS = 10_000_000
 HELD_OUT_FOLDS = 5
 MAX_CELLS_FOR_ALL_DRAWS, MAX_CELL_DRAWS_PER_SECOND = 100_000, 1e7  # answers and numbers that are permuted
 N_DRAWS, N_DRAWS_OF_MANY_CELLS, N_DRAWS_IN_HASTE = 999, 199, 99  # permutations
@@ -91,6 +95,8 @@ class SurveyData:
         How often each row was counted; once each by default.
     ordered : dict
         The levels of the columns in order, lowest first.
+    beside : frame, optional
+        Columns that take no part, by which the rows can be coloured.
     """
 
     frame: Any
@@ -101,6 +107,7 @@ class SurveyData:
     groups: list[Any] | None = None
     counts: np.ndarray | None = None
     ordered: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    beside: Any = None
 
     @property
     def counted_frame(self) -> Any:
@@ -215,17 +222,8 @@ def read_survey(request: Request) -> SurveyData | None:
     all_notes = (*file.list_notes(used), *notes, *remarks, *say_orders(ordered))
     groups = rows[request.groups].to_list() if request.groups is not None else None
     weights = None if request.weights is None else read_counts(rows, request.weights)
-    return SurveyData(chosen, facts, ids, request.id or "row", all_notes, groups, weights, ordered)
-
-
-def read_counts(rows: nw.DataFrame, name: str) -> np.ndarray:
-    """Read how often each row was counted."""
-    counts = rows[name].to_numpy() if rows[name].dtype.is_numeric() else np.array([np.nan])
-    if not (np.isfinite(counts) & (counts >= 0) & (counts == np.rint(counts))).all() or counts.sum() > MAX_COUNTED_ROWS:
-        raise ValueError(
-            f"--weights must be a column of whole counts that sum to at most {MAX_COUNTED_ROWS:,}, got {name!r}."
-        )
-    return counts.astype(np.int64)
+    beside = select_columns_beside(rows, [*used, request.id])
+    return SurveyData(chosen, facts, ids, request.id or "row", all_notes, groups, weights, ordered, beside)
 
 
 def analyze_survey(
@@ -358,7 +356,7 @@ def write_survey(analysis: SurveyAnalysis, request: Request, folder: Path, title
         about = [*analysis.sentences, *data.notes]
         report = temporary / REPORT_FILE
         known: dict[str, Any] = {"held_out": analysis.dimension, "groups": clusters, "title": title, "about": about}
-        explore(est, path=report, command=write_command_line(), **known)
+        explore(est, path=report, command=write_command_line(), data=data.beside, **known)
         if clusters is not None:
             (temporary / CLUSTERS_FILE).write_text(to_csv(clusters.table), encoding="utf-8")
         axes = content["axes"]

@@ -38,8 +38,12 @@ __all__ = [
     "labels_variable",
     "make_variable",
     "name_empty_texts",
+    "read_counts",
+    "select_columns_beside",
 ]
 
+KINDS_TO_COLOUR = ("label", "boolean", "number", "date", "time", "duration")
+MAX_COUNTED_ROWS = 10_000_000
 MAX_HINTS = 5  # remarks on columns of one variable
 PLURALS = {
     "number": "numbers",
@@ -316,3 +320,30 @@ def find_kind_hints(facts: Sequence[ColumnFacts]) -> list[str]:
         hints.append(f"So are {len(codes) - MAX_HINTS} more columns; summary.json lists them.")
     others = [fact for fact in facts if fact.note and fact not in codes and "rare labels" not in fact.note]
     return [*hints, *(f"{fact.column} is {fact.note}." for fact in others[:MAX_HINTS])]
+
+
+def read_counts(rows: nw.DataFrame, name: str) -> np.ndarray:
+    """Read how often each row was counted."""
+    counts = rows[name].to_numpy() if rows[name].dtype.is_numeric() else np.array([np.nan])
+    if not (np.isfinite(counts) & (counts >= 0) & (counts == np.rint(counts))).all() or counts.sum() > MAX_COUNTED_ROWS:
+        raise ValueError(
+            f"--weights must be a column of whole counts that sum to at most {MAX_COUNTED_ROWS:,}, got {name!r}."
+        )
+    return counts.astype(np.int64)
+
+
+def select_columns_beside(rows: nw.DataFrame, used: Sequence[str | None]) -> Any:
+    """Select the columns that take no part and have groups or numbers, by which a page can colour its points.
+
+    Names of rows and texts are not selected: who passes the page on would pass them on too. None if nothing is left.
+    """
+    others = [name for name in rows.columns if name not in used]
+    kept = [name for name in others if _find_kind(rows, name) in KINDS_TO_COLOUR]
+    return rows.select(kept).to_native() if kept else None
+
+
+def _find_kind(rows: nw.DataFrame, name: str) -> str:
+    try:
+        return describe_columns(rows.select(name).to_native()).facts[0].kind
+    except (TypeError, ValueError):  # infinity, or values that are not one kind of thing
+        return "unreadable"

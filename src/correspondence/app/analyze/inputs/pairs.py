@@ -23,6 +23,7 @@ from correspondence.app.analyze.variables import (
     labels_variable,
     make_variable,
     name_empty_texts,
+    select_columns_beside,
 )
 from correspondence.data.counting import count_columns
 from correspondence.data.file_formats import (
@@ -104,6 +105,7 @@ def read_frame_pairs(request: Request) -> Data:
         unused=roles.unused,
         readings=file.readings,
         ordered=ordered,
+        beside=select_columns_beside(name_empty_texts(rows), [*roles.x, *roles.y, request.id]),
     )
 
 

@@ -115,6 +115,8 @@ class Data:
         How texts with two readings were read, for other files that are to be read in the same way.
     ordered : dict
         The levels of the columns, or sides of a table, that are in order, lowest first.
+    beside : frame, optional
+        Columns that take no part, by which the rows can be coloured.
     """
 
     form: str
@@ -130,6 +132,7 @@ class Data:
     unused: tuple[ColumnFacts, ...] = ()
     readings: Readings = AS_SUGGESTED
     ordered: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    beside: Any = None
 
     @property
     def lines(self) -> list[str]:
