@@ -647,7 +647,8 @@ def test_words_are_found_once(save, wines, tmp_path, monkeypatch):
         about=[*analysis.sentences, *analysis.data.coverage],
     )
     assert len(calls) == 2
-    assert (tmp_path / "again.html").read_bytes() == page
+    again = (tmp_path / "again.html").read_bytes()
+    assert again == page.replace(b" about words", b" about")  # the code of the page names what was given
 
 
 def test_a_name_that_clashes(tmp_path):

@@ -25,6 +25,7 @@ from correspondence.data.encoders.images import Images
 from correspondence.data.encoders.text import Bag, Text
 from correspondence.data.file_formats import check_plain, convert_for_numpy, list_values
 from correspondence.describe.columns import describe_columns
+from correspondence.describe.tested_columns import read_tested_column
 from correspondence.results.column_table import ColumnFacts
 
 __all__ = [
@@ -344,6 +345,6 @@ def select_columns_beside(rows: nw.DataFrame, used: Sequence[str | None]) -> Any
 
 def _find_kind(rows: nw.DataFrame, name: str) -> str:
     try:
-        return describe_columns(rows.select(name).to_native()).facts[0].kind
+        return read_tested_column(name, rows[name], "the file").kind.kind
     except (TypeError, ValueError):  # infinity, or values that are not one kind of thing
         return "unreadable"
