@@ -161,6 +161,10 @@ def assert_nothing_is_cut_off(figure):
             room = [box.x0 - page.x0, page.x1 - box.x1, box.y0 - page.y0, page.y1 - box.y1]
             assert min(room) >= -1, f"{name!r} is cut off"
         captions = [part.get_window_extent() for part in parts if getattr(part, "get_gid", str)() == "caption"]
+        ends = sorted(
+            (box.x0, box.x1) for box in (tick.get_window_extent() for tick in texts if tick in ax.get_xticklabels())
+        )
+        assert all(a[1] <= b[0] for a, b in itertools.pairwise(ends)), "labels of ticks overlap"
         title = ax.xaxis.label
         if title.get_text():
             assert all(Bbox.intersection(box, title.get_window_extent()) is None for box in captions)

@@ -6,12 +6,14 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from matplotlib import rcParams
 from matplotlib.axes import Axes
 from matplotlib.backend_bases import RendererBase
 from matplotlib.figure import Figure
 from matplotlib.font_manager import FontProperties
 from matplotlib.layout_engine import ConstrainedLayoutEngine
 from matplotlib.text import Text
+from matplotlib.ticker import AutoLocator
 from matplotlib.transforms import Bbox
 
 from correspondence.plot.captions import SPACE_SHARE, Caption, wrap_words
@@ -23,6 +25,7 @@ __all__ = ["arrange_plane"]
 
 CAPTION_GAP_POINTS, EDGE_POINTS = 4.0, 3.0
 MAX_LAYOUTS = 4
+TICK_LABEL_LETTERS, MAX_TICKS = 4.5, 9  # the room of the label of a tick, by the height of letters
 NARROW_INCHES, LINE_INCHES = 6.0, 0.15  # of figures that are made higher for the lines of their texts
 MIN_SHARE_OF_FIGURE = 0.2  # that a plane keeps, however large the texts around it are
 
@@ -139,6 +142,7 @@ class PlaneLayout:
                 label.set_text(self._wrap(label, whole, room, renderer))
                 self.shown[i] = label.get_text()
         self.legend.draw(ax, wide)
+        thin_out_ticks(ax, wide)
         if self.caption is not None:
             text = self.caption.text
             self.caption.wrap = lambda words: self._wrap(text, words, wide, renderer)
@@ -159,6 +163,14 @@ class PlaneLayout:
             pixels = renderer.points_to_pixels(1)
             self.widths[key] = renderer.get_text_width_height_descent(line, font, False)[0] / pixels
         return self.widths[key]
+
+
+def thin_out_ticks(ax: Axes, width: float) -> None:
+    """Let there be only as many ticks below a plane as have room in a width, unless the user chose them."""
+    locator = ax.xaxis.get_major_locator()
+    if isinstance(locator, AutoLocator):
+        size = FontProperties(size=rcParams["xtick.labelsize"]).get_size_in_points()
+        locator.set_params(nbins=int(np.clip(width / (TICK_LABEL_LETTERS * size), 2, MAX_TICKS)))
 
 
 def is_within(figure: Any, ax: Any) -> bool:
