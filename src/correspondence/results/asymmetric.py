@@ -24,7 +24,7 @@ class AsymmetricPoints(Points):
 
     Attributes
     ----------
-    labels, mass, chi2_distance
+    labels, mass, chi2_distance, side
         See `Points`.
     inertia : ndarray of shape (m,)
         The part of each label in the numerator of Goodman and Kruskal's tau: distance ** 2, times the mass for labels

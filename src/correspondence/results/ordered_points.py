@@ -18,7 +18,7 @@ class OrderedPoints(Points):
 
     Attributes
     ----------
-    labels, mass, chi2_distance, inertia, standard, correlations
+    labels, mass, chi2_distance, inertia, standard, correlations, side
         See `Points`; distances and inertias are those of the table.
     averages : ndarray of shape (m, d)
         The means of the other side's functions over the profile of each label, which the principal coordinates of

@@ -339,6 +339,8 @@ class CategoryMeans(Points):
         The mean of the standard scores of these rows; `principal` is that of their principal coordinates.
     correlations : ndarray of shape (d,)
         The roots of the inertias of the axes.
+    side : str
+        See `Points`.
 
     Examples
     --------
@@ -364,7 +366,7 @@ class JointAnswers(Points):
 
     Attributes
     ----------
-    labels, mass, chi2_distance, inertia, standard, correlations
+    labels, mass, chi2_distance, inertia, standard, correlations, side
         See `Points`; distances and inertias are those of the fitted table.
     explained : ndarray of shape (m,)
         The part of the inertia of each answer in the tables with other columns that the axes explain.
