@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+import polars as pl
 import pytest
 from browser import opened
 from test_explore import HOSTILE
@@ -93,7 +94,7 @@ def test_of_very_many_columns_those_that_go_with_others_are_shown(tmp_path, monk
 
 
 def test_arguments_of_other_pages_are_refused(a, tmp_path):
-    for name, value in {"X": [1], "groups": ["a"], "names": ("x", "y"), "crossfit": 1, "words": []}.items():
+    for name, value in {"Y": [1], "groups": ["a"], "names": ("x", "y"), "crossfit": 1, "words": []}.items():
         with pytest.raises(TypeError, match=name):
             co.explore(a, path=tmp_path / "p.html", **{name: value})
     with pytest.raises(TypeError, match="about"):
@@ -196,3 +197,55 @@ def test_hostile_names_are_texts(tmp_path, target):
             tab.evaluate("name => { values.value = name; values.dispatchEvent(new Event('change')); }", name)
             tab.evaluate("explorer.paint()")
     assert_quiet(seen, path)
+
+
+CHOOSE = """([x, y]) => {
+    const { names } = explorer.data;
+    explorer.choose(names.indexOf(x) * explorer.k + names.indexOf(y));
+}"""
+INKED = """document.querySelector("canvas.picture").getContext("2d").getImageData(0, 0, 900, 520).data
+    .reduce((sum, value, k) => sum + (k % 4 === 3 && value > 0), 0)"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("form", ["polars", "pandas", "array"])
+def test_a_click_shows_the_pair(form, tmp_path):
+    n = 12_000 if form == "polars" else 300
+    rng = np.random.default_rng(0)
+    u = rng.normal(size=n)
+    kinds = np.array(["ash", "birch", HOSTILE[0]], object)[np.digitize(u + rng.normal(size=n), [-0.7, 0.7])]
+    columns = {"height": u, "weight": u + rng.normal(size=n), "kind": kinds, "wet": np.where(u > 0, "yes", "no")}
+    columns["weight"][:7] = np.nan
+    table = {"polars": lambda: pl.DataFrame({key: list(own) for key, own in columns.items()}, strict=False)}
+    table |= {"pandas": lambda: pd.DataFrame(columns), "array": lambda: np.column_stack(list(columns.values())[:2])}
+    X = table[form]()
+    a = co.associations(X)
+    names = [str(name) for name in a.columns]
+    path = co.explore(a, X, path=tmp_path / "p.html")
+    with opened(path, **WIDE) as seen:
+        page = seen.page
+        page.wait_for_selector("html[data-ready=yes]")
+        page.evaluate(CHOOSE, names[:2])
+        assert page.evaluate(INKED) > 3000
+        if form == "polars":
+            assert "10,000 of 12,000 rows, drawn at random" in page.inner_text("#card")
+        else:
+            assert "300 rows; 293 have both values" in page.inner_text("#card")
+        if form == "pandas":
+            page.evaluate(CHOOSE, ["kind", "wet"])
+            cells = [row.split() for row in page.locator(".cross tbody tr").all_inner_texts()]
+            counts = pd.crosstab(X["wet"], X["kind"])
+            assert sorted(int(cell) for row in cells for cell in row[1:]) == sorted(counts.to_numpy().ravel().tolist())
+            assert HOSTILE[0][:20] in page.inner_text(".cross thead")
+            page.evaluate(CHOOSE, ["height", "kind"])
+            assert page.evaluate(INKED) > 1000
+            assert page.get_attribute("canvas.picture", "aria-label") == "height by kind"
+    assert seen.problems == []
+
+
+def test_a_table_that_is_not_that_of_the_associations_is_refused(tmp_path):
+    poison = co.datasets.load_poison()
+    a = co.associations(poison[:, 4:8])
+    with pytest.raises(ValueError, match=r"X must.*without the column"):
+        co.explore(a, poison[:, :5], path=tmp_path / "p.html")
+    assert list(tmp_path.iterdir()) == []

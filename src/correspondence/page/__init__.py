@@ -161,13 +161,13 @@ def explore(
     if path is not None:
         check_new_file(path, overwrite)
     if isinstance(d_or_est, Associations):
-        unused = {"X": X, "Y": Y, "held_out": held_out, "crossfit": crossfit, "groups": groups, "classes": classes}
+        unused = {"Y": Y, "held_out": held_out, "crossfit": crossfit, "groups": groups, "classes": classes}
         unused |= {"data": data}
         unused |= {"names": names, "x_labels": x_labels, "y_labels": y_labels, "x_images": x_images, "marks": marks}
         check_unused(
             unused | {"y_images": y_images, "index": index, "recorder": recorder, "words": words}, "associations"
         )
-        page = render_associations_page(d_or_est, None if title == TITLE else title, about)
+        page = render_associations_page(d_or_est, None if title == TITLE else title, about, X, max_points)
         return _finish_page(page, path, overwrite)
     advice = "Draw what is left by co.plot.plane(est, X=X, Y=Y, given=Z)."
     refuse_given(as_decomposition(d_or_est), "a page to explore", advice)

@@ -16,6 +16,7 @@ class Associations {
     this.chosen = this.hovered = -1;
     this.sorted = { by: "correlations", sign: -1 };
     this.pairs = this.listPairs();
+    this.picture = new PairPicture(this);
     this.layout = new Layout(document.querySelector(".screen"));
     this.setTheme();
     this.setHeat();
@@ -58,10 +59,16 @@ class Associations {
     this.chosen = pair;
     $("hint").hidden = pair >= 0;
     $("card").hidden = pair < 0;
-    $("card").replaceChildren(...(pair < 0 ? [] : this.describe(pair)));
+    this.fillCard();
     $("said").textContent = pair < 0 ? "" : `${this.figure(pair, "x")} and ${this.figure(pair, "y")}: ${write(this.figure(pair, this.values))}`;
     this.fillTable();
     this.draw();
+  }
+
+  /* The figures of the chosen pair, and its picture if the page has the data. */
+  fillCard() {
+    const { chosen } = this;
+    $("card").replaceChildren(...(chosen < 0 ? [] : [...this.describe(chosen), ...this.picture.make(...this.ends(chosen))]));
   }
 
   /* --- the heatmap */
@@ -296,6 +303,7 @@ class Associations {
       $("theme").textContent = { auto: "◐ auto", light: "☀ light", dark: "☾ dark" }[theme];
       this.paintScale();
       this.redraw();
+      if (this.picture && this.chosen >= 0) this.fillCard();
     };
     media.addEventListener("change", apply);
     $("theme").addEventListener("click", () => { theme = { auto: "light", light: "dark", dark: "auto" }[theme]; apply(); });

@@ -11,6 +11,7 @@ import numpy as np
 from correspondence.page.data_columns import to_texts
 from correspondence.page.filling import fill_template, list_paragraphs
 from correspondence.page.packing import pack_arrays, shorten_mantissas
+from correspondence.page.pair_columns import collect_pair_columns
 from correspondence.results.associations import Associations
 from correspondence.scene.associations import HEAT_COLOURS, HEAT_VALUES, make_heatmap
 
@@ -18,10 +19,12 @@ __all__ = ["render_associations_page"]
 
 MAX_COLUMNS = 500  # the file takes 3 MB, and grows with their square
 MAX_PAIRS_WITHOUT_SCRIPT = 30
-SCRIPTS = ("unpack.js", "parts.js", "layout.js", "associations.js")
+SCRIPTS = ("unpack.js", "parts.js", "layout.js", "pair.js", "associations.js")
 
 
-def render_associations_page(a: Associations, title: str | None, about: Sequence[str] | None) -> str:
+def render_associations_page(
+    a: Associations, title: str | None, about: Sequence[str] | None, X: Any = None, most: int = 100_000
+) -> str:
     """Render the page of associations; the parameters are those of `explore`."""
     shown = choose_columns(a)
     n_tested = int(np.isfinite(a.raw_pvalues[np.triu_indices(len(a), 1)]).sum())
@@ -40,10 +43,11 @@ def render_associations_page(a: Associations, title: str | None, about: Sequence
         "facts": facts,
         "notes": [str(note) for note in a.notes],
         "condition": to_texts([a.condition])[0] if a.given else "",
+        "has_table": X is not None,
         "has_target": a.target is not None,
         "values": HEAT_VALUES,
         "pairs": list_pairs(a),
-        "data": pack_associations(a, shown),
+        "data": pack_associations(a, shown, X, most),
     }
     return fill_template("associations.html.j2", SCRIPTS, content)
 
@@ -80,15 +84,25 @@ def list_pairs(a: Associations) -> list[ListedPair]:
     return listed
 
 
-def pack_associations(a: Associations, shown: np.ndarray) -> str:
-    """Pack everything that the script needs: matrices row by row, in the order of the heatmap."""
+def pack_associations(a: Associations, shown: np.ndarray, X: Any, most: int) -> str:
+    """Pack everything that the script needs: matrices row by row, in the order of the heatmap; the columns of X."""
     chosen = np.ix_(shown, shown)
     names = to_texts(np.asarray(a.columns, dtype=object)[shown])
     target = None if a.target is None else [str(name) for name in np.asarray(a.columns)[shown]].index(str(a.target))
-    content: dict[str, Any] = {"names": names, "kinds": to_texts(a.kinds[shown]), "alpha": a.alpha, "target": target}
+    content: dict[str, Any] = {
+        "given": to_texts(list(a.given)),
+        "names": names,
+        "kinds": to_texts(a.kinds[shown]),
+        "alpha": a.alpha,
+        "target": target,
+    }
     content |= {"colours": HEAT_COLOURS, "values": {name: {"title": title} for name, title in HEAT_VALUES.items()}}
     for name in HEAT_VALUES:
         content["values"][name]["limit"] = make_heatmap(a, name).limit
     matrices = ("correlations", "captured", "predicted", "pvalues", "n_pairs")
     arrays = {name: shorten_mantissas(np.asarray(getattr(a, name), dtype=float)[chosen]) for name in matrices}
+    if X is not None:
+        said, data = collect_pair_columns(X, [a.columns[i] for i in shown], most)
+        content |= said
+        arrays |= data
     return pack_arrays(content, arrays | {"found": a.found[chosen].astype(np.uint8)})

@@ -46,6 +46,8 @@ class FileAssociations:
         The seed of the folds.
     seconds : float
         The time that it took.
+    table : frame
+        The columns that were compared.
     """
 
     file: Path
@@ -53,6 +55,7 @@ class FileAssociations:
     notes: tuple[str, ...]
     seed: int
     seconds: float
+    table: Any
 
 
 def compare_file(
@@ -116,7 +119,7 @@ def compare_file(
         table = convert_for_numpy(name_empty_texts(frame.select(names))).to_native()
         result = associations(table, target, **options)
     unique = tuple(dict.fromkeys([*read.list_notes(names), *notes]))
-    return FileAssociations(file, result, unique, seed, time.perf_counter() - begin)
+    return FileAssociations(file, result, unique, seed, time.perf_counter() - begin, table)
 
 
 def read_weights(column: nw.Series) -> np.ndarray:
@@ -151,7 +154,9 @@ def write_associations(found: FileAssociations, folder: Path, title: str) -> dic
         figure: Any = draw_associations(a).figure
         figure.savefig(temporary / PICTURE_FILE, dpi=DOTS_PER_INCH, bbox_inches="tight")
         notes = [note for note in found.notes if note not in a.notes]  # the page has these
-        explore(a, path=temporary / REPORT_FILE, title=title, about=[*a.write_summary().split("\n"), *notes])
+        explore(
+            a, found.table, path=temporary / REPORT_FILE, title=title, about=[*a.write_summary().split("\n"), *notes]
+        )
         (temporary / SUMMARY_FILE).write_text(to_json(content) + "\n", encoding="utf-8")
     return content
 
