@@ -6,7 +6,9 @@ from collections import OrderedDict
 from types import SimpleNamespace
 
 import numpy as np
+import pandas as pd
 import polars as pl
+import pyarrow as pa
 import pytest
 import torch
 from scipy.special import expit, softmax
@@ -81,6 +83,33 @@ def test_a_booster_that_misses_columns_says_so():
         co.ClassifierCA(train_xgboost("multi:softprob")).fit(X[:, :2])
 
 
+@pytest.mark.parametrize("library", ["xgboost", "lightgbm"])
+def test_columns_of_a_frame_in_another_order_are_refused(library):
+    """A booster that takes columns as they come would answer with other beliefs, without a word."""
+    frame = pd.DataFrame(X, columns=["u", "v", "w w"])
+    if library == "xgboost":
+        settings = {"objective": "multi:softprob", "num_class": 3, "nthread": 1}
+        booster = xgboost.train(settings, xgboost.DMatrix(frame, Y3), 3)
+    else:
+        settings = {"objective": "multiclass", "num_class": 3, "verbose": -1, "num_threads": 1}
+        booster = lightgbm.train(settings, lightgbm.Dataset(frame, Y3), 3)
+    expected = Beliefs(booster)(X)
+    for convert in (lambda frame: frame, pl.from_pandas, pa.Table.from_pandas):  # the last is what `Pairs` give
+        assert np.allclose(Beliefs(booster)(convert(frame)), expected)
+        with pytest.raises(ValueError, match=r"X: the model has no answer.*feature.*u"):
+            Beliefs(booster)(convert(frame[["v", "w w", "u"]]))
+
+
+def test_boosters_of_several_labels_or_folds_are_refused():
+    labels = np.column_stack([Y3 > 0, Y3 > 1])  # which do not exclude each other
+    for objective in ("binary:logistic", "binary:logitraw"):
+        booster = xgboost.train({"objective": objective, "nthread": 1}, xgboost.DMatrix(X, labels), 2)
+        with pytest.raises(TypeError, match=r"model must.*one target"):
+            Beliefs(booster)
+    with pytest.raises(TypeError, match=r"model must.*CVBooster"):
+        Beliefs(lightgbm.CVBooster())
+
+
 @pytest.mark.slow
 def test_libraries_are_not_imported_to_recognise_their_models():
     code = "import sys, numpy as np, correspondence as co; P = np.eye(2)[[0, 1, 0]] * 0.8 + 0.1;"
@@ -136,6 +165,12 @@ def test_logits_by_name_of_a_function_need_no_setting():
         assert np.allclose(Beliefs(model)(np.ones((4, 2))), wanted[:4])
     P = [(0.9, 0.1), (0.2, 0.8)]
     assert np.allclose(Beliefs(lambda X: tuple(P))(np.ones((2, 1))), P)  # rows of beliefs are no tuple of outputs
+
+
+def test_a_tuple_of_arrays_of_different_widths_is_ambiguous():
+    features = np.ones((4, 5)) / 5
+    with pytest.raises(ValueError, match=r"several arrays.*5 and 3"):
+        Beliefs(lambda X: (features[: len(X)], np.ones((len(X), 3)) / 3))(np.ones((4, 2)))
 
 
 def test_logits_that_are_no_beliefs_are_refused():

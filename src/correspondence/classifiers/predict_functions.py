@@ -54,9 +54,11 @@ def find_predict_function(model: Any) -> Callable[[Any], Any]:
         raise TypeError(f"model must be a fitted model, got the class {model.__name__}. Make an instance and fit it.")
     if is_torch_module(model):
         return partial(ask_torch_module, model)
-    if _is_booster_of("xgboost", model):
+    if _is_class_of("lightgbm", "CVBooster", model):  # which has any attribute
+        raise TypeError("model must be one model, got the CVBooster of a cross-validation. Pass one of its .boosters.")
+    if _is_class_of("xgboost", "Booster", model):
         return partial(ask_xgboost, model, _check_xgboost_objective(model))
-    if _is_booster_of("lightgbm", model):
+    if _is_class_of("lightgbm", "Booster", model):
         _check_lightgbm_objective(model)
         return partial(ask_lightgbm, model)
     if hasattr(model, "predict_proba"):
@@ -106,8 +108,18 @@ def pick_output(values: Any) -> Any:
     if getattr(values, "logits", None) is not None:
         return Logits(values.logits)
     if isinstance(values, tuple):  # such as (loss, logits, hidden states); rows of numbers have no ndim of 2
-        return next((part for part in values if getattr(part, "ndim", 0) == 2), values)
+        return _pick_from_tuple(values)
     return values
+
+
+def _pick_from_tuple(values: tuple[Any, ...]) -> Any:
+    """Pick the first matrix, unless another one has other columns: either might be the beliefs."""
+    found = [part for part in values if getattr(part, "ndim", 0) == 2]
+    widths = [part.shape[1] for part in found]
+    if len(set(widths)) > 1:
+        listed = " and ".join(map(str, widths))
+        raise NoBeliefsError(f"The model returned several arrays, of {listed} columns. Pass a function that picks one.")
+    return found[0] if found else values
 
 
 # --- nets
@@ -165,15 +177,21 @@ def ask_onnx_session(session: Any, X: Any) -> np.ndarray:
 # --- boosters
 
 
-def _is_booster_of(library: str, model: Any) -> bool:
-    """Tell whether the model is a booster, without importing its library."""
-    booster = getattr(sys.modules.get(library), "Booster", None)
-    return isinstance(booster, type) and isinstance(model, booster)
+def _is_class_of(library: str, name: str, model: Any) -> bool:
+    """Tell whether the model is of a class of a library, such as its booster, without importing the library."""
+    found = getattr(sys.modules.get(library), name, None)
+    return isinstance(found, type) and isinstance(model, found)
 
 
 def _check_xgboost_objective(booster: Any) -> str:
     """Return what a booster of xgboost returns, if that says how likely each class is."""
-    objective = json.loads(booster.save_config())["learner"]["objective"]["name"]
+    settings = json.loads(booster.save_config())["learner"]
+    objective, n_targets = settings["objective"]["name"], int(settings["learner_model_param"]["num_target"])
+    if n_targets > 1:
+        raise TypeError(
+            f"model must have one target, got a booster of {n_targets} labels that do not exclude each other. Analyse "
+            "each of them separately: pass a function that returns its column, with outputs='probabilities'."
+        )
     if objective not in XGBOOST_OUTPUTS:
         raise TypeError(
             f"model must be a booster with one of the objectives {', '.join(XGBOOST_OUTPUTS)}, got {objective}. "
@@ -207,12 +225,27 @@ def _check_lightgbm_objective(booster: Any) -> None:
 
 def ask_lightgbm(booster: Any, X: Any) -> np.ndarray:
     """Return the probabilities of a booster of lightgbm."""
+    names = find_feature_names(booster)
+    if names is not None and hasattr(X, "columns"):  # it takes the columns of a frame as they come
+        given = [str(name).replace(" ", "_") for name in X.columns]
+        if given != names:
+            raise ValueError(f"the booster has the features {list_names(names, 5)}, got {list_names(given, 5)}")
     return _complete_binary(booster.predict(X))
 
 
 def _complete_binary(p: np.ndarray) -> np.ndarray:
     """Return both columns where there is only the probability of the second of two classes."""
     return np.column_stack([1 - p, p]) if p.ndim == 1 else p
+
+
+def find_feature_names(model: Any) -> list[str] | None:
+    """Return the names of the columns of the frame that a model was fitted to; None for an array, or if unknown."""
+    if _is_class_of("lightgbm", "Booster", model):
+        names: Any = list(model.feature_name())  # which are Column_0, ... of an array
+        return None if names == [f"Column_{i}" for i in range(len(names))] else names
+    is_xgboost = _is_class_of("xgboost", "Booster", model)
+    names = model.feature_names if is_xgboost else getattr(model, "feature_names_in_", None)
+    return None if names is None else list(names)
 
 
 # --- rows
@@ -227,6 +260,6 @@ def convert_arrow_rows(rows: Any, model: Any) -> Any:
         is_number = isinstance(values, nw.Series) and values.dtype.is_numeric()
         return values.to_numpy() if is_number else rows.to_pylist()
     frame = nw.from_native(rows)
-    if hasattr(model, "feature_names_in_") or not all(kind.is_numeric() for kind in frame.schema.values()):
+    if find_feature_names(model) is not None or not all(kind.is_numeric() for kind in frame.schema.values()):
         return rows.to_pandas()
     return np.column_stack([column.to_numpy() for column in frame.iter_columns()])
