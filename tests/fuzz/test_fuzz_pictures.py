@@ -200,7 +200,12 @@ PLANE = {
     "groups": ["SE", ["a"], 3, np.eye(5), co.CA(), {"a": 1}, [["a", "b"]] * 5, [None] * 4],
     "hulls": [True, None, 0, -1, 2, "x", np.nan, [True]],
     "supplementary": [3, [3], "x", None],
-    "labels": [None, "all", 3, ["rows"]],
+    "labels": [None, "all", -3, True, ["rows"], [["SE"]], {"SE"}],
+    "rows": [None, "yes", 1.5, []],
+    "variables": [3, "yes"],
+    "size": [True, "cos2", 3, ["mass"]],
+    "colour": ["age", [1, 2], ["a"] * 5, 3, np.eye(5), ([1] * 5,), {"a": 1}],
+    "arrows": [True, "sites", 3, ["rows"]],
     "max_labels": [-1, 1.5, None, "many", np.nan],
     "names": ["ab", ("a",), 3, (1, 2, 3, 4), {"a": 1}],
     "X": [["SE", None], ["nobody"], [np.nan], 3, {"a": 1}, "SE"],
@@ -226,7 +231,7 @@ def test_pictures_refuse(ca, numbers, classifier, timeline):
     calls = [(lambda v, p=p: p(v), NOT_FITTED) for p in (co.plot.plane, co.plot.scree, co.plot.contributions)]
     calls += [(lambda v: co.plot.scree(ca, n_components=v), COUNTS[:-1])]
     calls += [(lambda v: co.plot.scree(ca, ax=v), ["ax", 3])]
-    calls += [(lambda v: co.plot.contributions(ca, v), [0, 99, -1, "1", None, 1.5, [1], np.nan])]
+    calls += [(lambda v: co.plot.contributions(ca, v), [0, 99, -1, "1", None, 1.5, [1, 1], [], np.nan])]
     calls += [(lambda v: co.plot.contributions(ca, 1, v), ["left", None, 3, ["rows"]])]
     calls += [(lambda v: co.plot.contributions(ca, most=v), COUNTS[:-1])]
     calls += [(co.plot.contributions, [numbers[0]])]
