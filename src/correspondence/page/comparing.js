@@ -83,12 +83,14 @@ class Comparison {
   }
   row({ field, category, share, mean, overall, vtest, adjusted }) {
     const button = make("button", "plain", short(field.isNumber ? field.name : `${field.name}: ${category}`, 60));
+    if (!field.isBeside) button.append(make("span", "soft", "\u00a0•"));
     button.type = "button";
     button.title = `Colour by ${short(field.name, 80)}`;
     button.addEventListener("click", () => { $("paint").value = field.key; $("paint").dispatchEvent(new Event("change")); });
     const percent = value => `${(100 * value).toFixed(Math.abs(value) < .1 ? 1 : 0)} %`;
-    const [own, all] = field.isNumber ? [field.write(mean), field.write(overall)] : [percent(share), percent(overall)];
-    const row = make("tr", "", make("td", "", button, ...(field.isBeside ? [] : [make("span", "soft", " •")])), make("td", "", own), make("td", "", all), make("td", "", (vtest > 0 ? "+" : "−") + Math.abs(vtest).toFixed(1)));
+    const write = value => field.write(field.kind === "date" ? Math.round(value) : value);  // a mean has no time of day
+    const [own, all] = field.isNumber ? [write(mean), write(overall)] : [percent(share), percent(overall)];
+    const row = make("tr", "", make("td", "", button), make("td", "", own), make("td", "", all), make("td", "", (vtest > 0 ? "+" : "−") + Math.abs(vtest).toFixed(1)));
     row.title = `adjusted p-value: ${adjusted < 1e-4 ? "< 0.0001" : adjusted.toPrecision(2)}`;
     return row;
   }

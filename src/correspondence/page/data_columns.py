@@ -33,8 +33,8 @@ __all__ = [
 MAX_COLUMNS_SHOWN = 200  # of a frame
 MAX_NAMELESS_COLUMNS = 30  # of an array: more are pixels and the like
 MAX_LABEL_CHARACTERS = 300
-MAX_COLUMN_BYTES = 2_700_000  # of all columns in the file, so that a page with 100,000 points has at most 5 MB
-NUMBER_KINDS = ("number", "date", "time", "duration")
+MAX_COLUMN_BYTES = 2_850_000  # of all columns in the file, so that a page with 100,000 points has at most 5 MB
+MAX_BYTE_CODES = 255  # labels that one byte tells apart
 
 
 @dataclass(frozen=True, eq=False)
@@ -117,7 +117,8 @@ def read_column(key: Any, column: Any, where: str) -> Column:
         is_exact = kind in ("date", "time")  # which are written to the second
         return Column(name, tested.numbers if is_exact else shorten_numbers(tested.numbers), kind=kind)
     if tested.codes is not None:
-        return Column(name, tested.codes.astype(np.uint32), to_texts(tested.categories), kind)
+        width = np.uint8 if len(tested.categories) <= MAX_BYTE_CODES else np.uint32
+        return Column(name, tested.codes.astype(width), to_texts(tested.categories), kind)
     array = column.to_numpy() if isinstance(column, nw.Series) else np.asarray(column)
     if array.dtype.kind in "iuf":  # names of rows that are numbers, or a constant
         return replace(make_column(name, array), kind=kind)
@@ -197,15 +198,15 @@ def choose_columns(columns: Sequence[Column], most_bytes: int = MAX_COLUMN_BYTES
     most_bytes : int
         The room that there is for all of them.
     """
-    kept: list[Column] = []
-    left_out: list[str] = []
     if sum(column.values.nbytes for column in columns) * 4 // 3 <= most_bytes:
-        return list(columns), left_out
-    for column in columns:
-        size = column.packed_bytes
-        if size <= most_bytes:
-            most_bytes -= size
-            kept.append(column)
+        return list(columns), []
+    # Of the columns beside the fit those that take least room come first: more of them can be had.
+    sizes = {id(column): column.packed_bytes for column in columns}
+    left_out = set()
+    for column in sorted(columns, key=lambda column: (column.is_beside, column.is_beside * sizes[id(column)])):
+        if sizes[id(column)] <= most_bytes:
+            most_bytes -= sizes[id(column)]
         else:
-            left_out.append(column.name)
-    return kept, left_out
+            left_out.add(id(column))
+    kept = [column for column in columns if id(column) not in left_out]
+    return kept, [column.name for column in columns if id(column) in left_out]
