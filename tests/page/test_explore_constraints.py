@@ -195,3 +195,61 @@ def test_hostile_names_in_the_browser(tmp_path):
         shown.mouse.move(500, 500)
         assert seen.problems == []
         assert shown.evaluate("document.documentElement.scrollWidth") <= 1280
+
+
+@pytest.mark.slow
+def test_search_finds_constraints_and_categories_carry_their_variables(tmp_path):
+    counts, environment = co.datasets.load_dune()
+    ca = co.CA().fit(counts, constraints=environment[["A1", "Use", "Management"]])
+    path = co.explore(ca, path=tmp_path / "page.html")
+    with opened(path, **WIDE) as seen:
+        shown = ready(seen)
+        names = shown.evaluate("explorer.model.role('xc').labels")
+        assert {"Use: Hayfield", "Management: BF"} <= set(names)
+        assert all(name.startswith(("Use: ", "Management: ")) for name in names)
+        shown.fill("#search", "a1")
+        assert shown.locator("#found li").all_inner_texts()[0] == "A1 constraint"
+        before = shown.evaluate("document.querySelector('.layer').toDataURL()")
+        shown.press("#search", "Enter")
+        shown.wait_for_timeout(100)
+        card = shown.inner_text("#point")
+        assert shown.evaluate("document.querySelector('.layer').toDataURL()") != before, "its arrow is marked"
+        shown.fill("#search", "hayf")
+        shown.press("#search", "Enter")
+        assert shown.inner_text("#point strong") == "Use: Hayfield"
+        wide = shown.evaluate(
+            """[...document.querySelectorAll(".axes article")].reduce((rows, one) => {
+                const { top, width } = one.getBoundingClientRect();
+                rows[Math.round(top)] = (rows[Math.round(top)] || 0) + width;
+                return rows; }, {})"""
+        )
+        room = shown.evaluate("document.querySelector('.axes').clientWidth")
+        row = shown.locator("#structure tbody tr", has_text="A1").locator("td").all_inner_texts()
+    first, second = (text.replace("\N{MINUS SIGN}", "-") for text in row[4:6])
+    assert card == f"A1\nconstraint\nCCA1\ncorrelation {first}\nCCA2\ncorrelation {second}"
+    assert min(wide.values()) > 0.9 * room, "no row of words is half empty"
+    assert seen.problems == []
+
+
+@pytest.mark.slow
+def test_lines_join_ordered_labels(tmp_path):
+    table = co.datasets.load_smoke()
+    levels = ["none", "light", "medium", "heavy"]
+    path = co.explore(co.CA(ordered={"columns": levels}).fit(table), path=tmp_path / "page.html")
+    drawn = """() => {
+        const lines = [], own = explorer.layer.stroke;
+        explorer.layer.stroke = function (context, points, ...more) {
+            lines.push(points);
+            own.call(this, context, points, ...more);
+        };
+        explorer.plane.paint();
+        explorer.layer.stroke = own;
+        const { model, plane } = explorer, y = model.role("y");
+        return [lines.filter(line => line.length === 4), %s.map(name => plane.at(y.start + y.labels.indexOf(name)))];
+    }"""
+    with opened(path, **WIDE) as seen:
+        lines, places = ready(seen).evaluate(drawn % levels)
+        note = seen.page.inner_text("#note")
+    assert places in lines
+    assert "Lines join labels in their order." in note
+    assert seen.problems == []

@@ -120,10 +120,11 @@ class Layer {
       this.stroke(context, at, one, 1.8, [7, 6]);  // of many lines one must see whose they are: dashes in both colours
     });
   }
-  /* Lines that join the answers of an ordered variable, or in a triplot the categories. */
+  /* Lines that join the answers of an ordered variable, in a triplot the categories, and labels that have an order. */
   drawJoined(context) {
-    const cloud = this.model.role(this.model.data.triplot ? "xc" : "y");
-    for (const points of this.model.data.joined || []) {
+    const { joined = [], orders = [], triplot } = this.model.data;
+    for (const { role, points } of [...joined.map(line => ({ role: triplot ? "xc" : "y", points: line })), ...orders]) {
+      const cloud = this.model.role(role);
       const at = points.map(j => cloud.start + j).filter(i => this.plane.isShown(i)).map(i => this.plane.at(i));
       context.globalAlpha = .7;
       this.stroke(context, at, css(this.page.ink(cloud, this.model.classOf(cloud, points[0]))), 1.6);
@@ -189,8 +190,9 @@ class Layer {
     if (!this.page.isLast) return;
     const shown = this.page.numberLines.filter(({ role }) => !this.page.hidden.roles.has(role + "n"));
     const lines = shown.map(line => ({ ...line, at: line.points.map(point => this.plane.toScreen(...point)), colour: line.colour ? this.page.readable(line.colour) : rgb(this.model.data.many ? this.style.ink : this.style[line.role]) }));
-    for (const { at, colour } of lines) {
+    for (const { name, at, colour } of lines) {
       this.stroke(context, at, this.style.paper, 4);
+      if (name === this.page.marked) this.stroke(context, at, this.style.accent, 6);
       this.stroke(context, at, css(colour), 1.5);
       context.fillStyle = css(colour);
       for (const [x, y] of at.slice(0, at.length > 2 ? -1 : 0)) { context.beginPath(); context.arc(x, y, 2.2, 0, 7); context.fill(); }

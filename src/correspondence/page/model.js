@@ -281,6 +281,12 @@ class Model {
     return [...starts, ...inside].slice(0, most);
   }
 
+  /* Numbers that are drawn as arrows or paths, by a text in their names. */
+  searchNumbers(text) {
+    const wanted = text.trim().toLowerCase();
+    return wanted ? this.numbers.filter(({ name }) => name.toLowerCase().includes(wanted)).slice(0, 4) : [];
+  }
+
   /* --- tables */
 
   /* Rows of a spreadsheet for some points. */

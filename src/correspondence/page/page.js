@@ -125,6 +125,7 @@ class Page {
     const { model } = this, parts = [model.data.many ? this.describeAnswers() : model.data.triplot ? this.describeTriplot() : NOTES[this.map]];
     const arrows = this.numberLines.filter(line => line.points.length === 2).length, paths = this.numberLines.length - arrows;
     if (model.data.triplot) return parts.join(" ");
+    if (model.data.orders) parts.push("Lines join labels in their order.");
     if (model.clouds.some(cloud => isOfColumns(cloud.role))) parts.push("Categories lie at the mean of their rows, which are the faint points.");
     if (arrows) parts.push("An arrow has the direction of the correlations of a number with the axes, and ends where rows two standard deviations above its mean lie.");
     if (paths && model.data.many) parts.push("A path shows where the smooth function of a number puts the rows, from low to high.");
@@ -336,6 +337,7 @@ class Page {
     return canvas;
   }
   choose(i, closer = 0) {
+    this.marked = null;
     this.chosen = i;
     this.matches = [];
     if (i >= 0 && closer) this.panes.forEach(plane => plane.centre(i, closer));
@@ -475,12 +477,14 @@ class Page {
       input.setAttribute("aria-activedescendant", points.length ? `found-${at}` : "");
     };
     const close = () => { list.hidden = true; input.setAttribute("aria-expanded", "false"); };
-    const take = k => { if (points[k] === undefined) return; close(); input.value = this.model.label(points[k]); this.reveal(points[k]); };
+    const nameOf = one => one.name ?? this.model.label(one);
+    const take = k => { if (points[k] === undefined) return; close(); input.value = nameOf(points[k]); points[k].name === undefined ? this.reveal(points[k]) : this.markNumber(points[k]); };
     input.addEventListener("input", () => {
-      points = this.model.search(input.value, MOST_FOUND);
+      points = [...this.model.searchNumbers(input.value), ...this.model.search(input.value, MOST_FOUND)].slice(0, MOST_FOUND);
       at = 0;
-      const items = points.map((i, k) => {
-        const [cloud, j] = this.model.find(i), item = make("li", cloud.role, short(this.model.label(i), 60), make("span", "soft", ` ${cloud.name}`));
+      const items = points.map((one, k) => {
+        const isPoint = one.name === undefined, own = isPoint ? this.model.find(one)[0] : one;
+        const noun = isPoint ? own.name : this.model.data.triplot ? "constraint" : "number", item = make("li", own.role, short(nameOf(one), 60), make("span", "soft", ` ${noun}`));
         item.setAttribute("role", "option");
         item.id = `found-${k}`;
         item.addEventListener("pointerdown", event => { event.preventDefault(); take(k); });
@@ -509,6 +513,21 @@ class Page {
     }
     this.colour();
     this.choose(i, closer);
+  }
+  /* Mark the arrow or path of a number, and say how it goes with the axes. */
+  markNumber({ name, role, correlations }) {
+    this.choose(-1);
+    this.marked = name;
+    if (this.hidden.roles.delete(role + "n")) this.refresh();
+    const list = make("dl"), isDrawn = this.numberLines.some(line => line.name === name);
+    list.append(make("dt"), make("dd", "", this.model.data.triplot ? "constraint" : `number of ${this.model.role(role).name}`));
+    for (const axis of this.axes) if (axis >= 0) list.append(make("dt", "", this.model.axisName(axis)), make("dd", "", `correlation ${correlations[axis].toFixed(2)}`));
+    $("hint").hidden = true;
+    $("card").hidden = false;
+    $("point").replaceChildren(make("strong", "", name), list, ...(isDrawn ? [] : [make("p", "soft", "It hardly goes with these axes, and is not drawn.")]));
+    $("matches").replaceChildren();
+    $("said").textContent = $("point").textContent;
+    this.plane.draw();
   }
   /* Show a step of the training, of which only some axes and one map are known. */
   toFrame(t) {

@@ -85,6 +85,7 @@ def pack_payload(
         list_confusing_inputs(seen.confusing, clouds[0]),
         collect_frames(recorder, clouds[0]),
         pack_numbers(marks, kept),
+        list_orders(seen.est, clouds),
     )
     for more, data in parts:
         content |= more
@@ -185,6 +186,18 @@ def list_confusing_inputs(found: Confusing | None, cloud: Cloud) -> Part:
     rows = zip(found.index.tolist(), found.pairs.tolist(), found.margin.tolist(), strict=True)
     listed = [[position[row], str(a), str(b), round(m, 4)] for row, (a, b), m in rows if row in position]
     return {"confusing": listed}, {}
+
+
+def list_orders(est: Any, clouds: list[Cloud]) -> Part:
+    """List the labels that an analysis has in order, as positions among the points of their side."""
+    orders = []
+    for side, cloud in zip(("rows", "columns"), clouds, strict=False):
+        levels = getattr(est, "ordered_", {}).get(side, [])
+        known = [] if cloud.points.labels is None else [str(label) for label in cloud.points.labels.tolist()]
+        line = [known.index(str(level)) for level in levels if str(level) in known]
+        if len(line) > 2:
+            orders.append({"role": cloud.role, "points": line})
+    return ({"orders": orders} if orders else {}), {}
 
 
 def collect_frames(recorder: Any, cloud: Cloud) -> Part:

@@ -115,7 +115,8 @@ def make_triplot_clouds(scene: Triplot, names: tuple[str, ...], most: int) -> li
         n = len(scene.categories)
         points = ScenePoints(scene.centroids, scene.categories, None, np.arange(n), n, n)
         columns = [make_column("constraint", np.array(scene.terms, dtype=object))]
-        clouds.append(Cloud("xc", "categories", points, to_texts(scene.categories), True, columns))
+        texts = to_texts([f"{term}: {answer}" for term, answer in zip(scene.terms, scene.answers, strict=True)])
+        clouds.append(Cloud("xc", "categories", points, texts, True, columns))
     return clouds
 
 
