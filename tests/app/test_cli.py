@@ -156,8 +156,8 @@ def test_demo_that_is_stopped_leaves_nothing(tmp_path, monkeypatch):
 
 
 @pytest.fixture
-def _no_training(monkeypatch):
-    monkeypatch.setattr("correspondence.app.demo.N_EPOCHS", 1)
+def _short_training(monkeypatch):
+    monkeypatch.setattr("correspondence.app.demo.N_EPOCHS", 5)
 
 
 def test_demo_where_a_file_is(tmp_path):
@@ -168,7 +168,7 @@ def test_demo_where_a_file_is(tmp_path):
     assert file.read_text() == "mine"
 
 
-@pytest.mark.usefixtures("_no_training")
+@pytest.mark.usefixtures("_short_training")
 def test_demo_where_a_folder_has_the_name_of_the_picture(tmp_path):
     (tmp_path / "digits.png").mkdir()
     assert "digits.png" in assert_one_sentence(run("demo", "-o", tmp_path))
@@ -182,7 +182,7 @@ def test_demo_where_nobody_can_write(folder):
     assert folder in assert_one_sentence(run("demo", "-o", folder))
 
 
-@pytest.mark.usefixtures("_no_training")
+@pytest.mark.usefixtures("_short_training")
 def test_demo_on_a_full_disk(tmp_path, monkeypatch):
     def fail(*args, **options):
         raise OSError(28, "No space left on device")

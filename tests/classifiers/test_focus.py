@@ -175,6 +175,13 @@ def test_a_page_of_a_group_counts_inputs(digits, tmp_path):
 # --- hostile groups
 
 
+def test_a_page_without_inputs_of_the_group_is_refused():
+    cca = co.ClassifierCA.from_beliefs([[0.3, 0.1, 0.6], [0.1, 0.3, 0.6]], ["cat", "dog", "car"])
+    focused = cca.focus([[0.3, 0.1, 0.6], [0.1, 0.3, 0.6]], ["cat", "dog"])
+    with pytest.raises(ValueError, match="X must have .* group"):
+        co.explore(focused, [[0.3, 0.1, 0.6], [0.1, 0.3, 0.6]])
+
+
 def test_groups_that_are_none_are_refused(digits):
     _model, X, y, cca = digits
     with pytest.raises(ValueError, match=r"classes.*11 is not a class"):

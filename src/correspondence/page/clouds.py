@@ -189,7 +189,8 @@ def _make_cloud(
     else:
         points = locate_labels(functions, values, shares, side, most)
     if not len(points):
-        raise ValueError(f"{side} must have a value with a place, got none. Give labels that are in the fit.")
+        advice = "Give labels of the fit, or inputs that a classifier takes for one of its group."
+        raise ValueError(f"{side} must have a value with a place, got none. {advice}")
     labels = points.labels
     if own_labels is not None:
         labels = as_labels(own_labels, f"{role}_labels")
