@@ -164,6 +164,18 @@ def test_pictures_show_inputs_of_the_group_and_count_the_others(digits):
     assert f"not drawn: {len(X) - n} of {len(X)} inputs" in " ".join(caption.lower().split())
 
 
+def test_inputs_of_a_likeliest_class_in_the_group_are_not_said_to_be_of_other_classes():
+    P = np.vstack([np.eye(4) * 0.6 + 0.1, [[0.4, 0.0, 0.3, 0.3]] * 5])
+    focused = co.ClassifierCA.from_beliefs(P).focus(P, [0, 1])
+    assert focused.predict(P[4:]).tolist() == [0] * 5
+    ax = co.plot.plane(focused, X=P)
+    (caption,) = (text.get_text() for text in ax.texts if text.get_gid() == "caption")
+    assert "7 of 9 inputs" in caption
+    assert "half" in caption
+    with pytest.raises(ValueError, match="X must .*of the group.*0, 1"):
+        co.explore(focused, P[2:])
+
+
 def test_a_page_of_a_group_counts_inputs(digits, tmp_path):
     _model, X, y, cca = digits
     focused = cca.focus(X, [1, 8, 9], y)

@@ -46,6 +46,13 @@ def test_too_many_classes():
         find(names, n=600)
 
 
+def test_too_many_predicted_classes_have_a_way_out():
+    P = np.eye(600) * 0.9 + 0.1 / 600
+    seen = make_scene(co.ClassifierCA.from_beliefs(P), P, None, None, None)
+    with pytest.raises(ValueError, match=r"classes must .*500 .*600.*model predicts.*focus"):
+        find_classes(points(600), points(600), seen, None)
+
+
 def test_one_class_for_each_value():
     assert check_classes(["a"] * 4, points(4)).tolist() == ["a"] * 4
     for classes in (["a"] * 3, "aaaa", [["a"]] * 4):

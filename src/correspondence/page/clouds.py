@@ -9,6 +9,7 @@ import numpy as np
 
 from correspondence._util.arguments import count_observations, take_rows
 from correspondence._util.labels import as_labels
+from correspondence._util.text import list_names
 from correspondence.core.decomposition import as_decomposition
 from correspondence.core.functions import PrincipalFunctions, find_label_shares
 from correspondence.page.data_columns import (
@@ -140,6 +141,12 @@ def make_clouds(
 ) -> list[Cloud]:
     """Make the points of x, of y, and marks if there are any; the parameters are those of `explore`."""
     d = as_decomposition(seen.est)
+    if seen.X is not None and hasattr(seen.est, "find_members") and not seen.est.find_members(seen.X).any():
+        group = list_names(seen.est.classes_, 5)
+        raise ValueError(
+            f"X must have an input with more than half of its belief in a class of the group ({group}), got none. "
+            "Give other inputs, or analyse a larger group."
+        )
     x = _make_cloud(d.f, seen.X, labels[0], "x", names[0], most, shown=X)
     if index is None:
         y = _make_cloud(d.g, Y, labels[1], "y", names[1], most)

@@ -79,7 +79,7 @@ def make_scene(est: Any, X: Any, classes: Any, confusing: Any, thumbnails: Any) 
 def _note_outsiders(est: Any, P: np.ndarray) -> list[str]:
     """Say how many inputs are not drawn because the model believes them to be of classes outside of a group."""
     n = int((~est.find_members(P)).sum())
-    return [f"not drawn: {n:,} of {len(P):,} inputs, which the model takes for other classes"] if n else []
+    return [f"not drawn: {n:,} of {len(P):,} inputs, half or more of whose belief is in other classes"] if n else []
 
 
 def describe_faithfulness(seen: Scene, planes: list[list[int]]) -> list[str]:
@@ -153,7 +153,13 @@ def find_classes(x: ScenePoints, y: ScenePoints, seen: Scene, Y: Any) -> PointCl
     if ranges is None and len(distinct) > MAX_CLASSES:
         if seen.classes is None:
             return None
-        raise ValueError(f"classes must have at most {MAX_CLASSES} different values, got {len(distinct)}.")
+        way_out = (
+            " By default they are the classes that the model predicts. Pass groups of these, such as their superclasses, "
+            "or analyse the hardest of them alone: focus(X, n=...)."
+        )
+        raise ValueError(
+            f"classes must have at most {MAX_CLASSES} different values, got {len(distinct)}.{way_out if known else ''}"
+        )
     return ranges or _code_distinct_values(values, seen.colours)
 
 
