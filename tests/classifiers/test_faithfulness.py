@@ -65,6 +65,15 @@ def test_all_axes_preserve_everything(digits):
     assert pair.faithfulness(X).predictions == 1
 
 
+def test_all_axes_are_those_of_the_beliefs_even_if_only_some_are_kept(digits):
+    cca, X = digits
+    P = cca.beliefs(X)
+    cut = co.ClassifierCA.from_beliefs(P, n_components=2)
+    found, whole = cut.faithfulness(P), cca.faithfulness(X)
+    assert (found.predictions, found.neighbours) == pytest.approx((whole.predictions, whole.neighbours), abs=1e-3)
+    assert "44 % of the 10 nearest" in read_caption(co.plot.plane(cut, X=P))
+
+
 def test_equal_points_are_all_neighbours():
     """Saturated beliefs are the same for many inputs: which of them are listed as neighbours must not matter."""
     P = np.repeat(np.eye(4), 50, axis=0)

@@ -172,7 +172,7 @@ def test_inputs_of_a_likeliest_class_in_the_group_are_not_said_to_be_of_other_cl
     (caption,) = (text.get_text() for text in ax.texts if text.get_gid() == "caption")
     assert "7 of 9 inputs" in caption
     assert "half" in caption
-    with pytest.raises(ValueError, match="X must .*of the group.*0, 1"):
+    with pytest.raises(ValueError, match=r"X must .*of the group.*0, 1"):
         co.explore(focused, P[2:])
 
 
@@ -182,6 +182,17 @@ def test_a_page_of_a_group_counts_inputs(digits, tmp_path):
     co.explore(focused, X, y, tmp_path / "group.html", x_images=X.reshape(-1, 8, 8))
     page = (tmp_path / "group.html").read_text("utf-8")
     assert f"{int(focused.find_members(X).sum())} of {len(X)}" in page
+    assert "drawn at random" not in page.split("<script", 1)[0]  # they were chosen by their beliefs
+    with pytest.raises(ValueError, match=r"recorder must.*group"):
+        co.explore(focused, X, recorder=co.TrainingRecorder(focused.model, X))
+
+
+def test_a_loaded_group_counts_inputs_that_are_certainly_of_other_classes(tmp_path):
+    P = np.vstack([np.eye(4) * 0.6 + 0.1, np.eye(4)[[2, 3, 2]]])
+    co.ClassifierCA.from_beliefs(P).focus(P, [0, 1]).decomposition_.save(tmp_path / "group")
+    loaded = co.load(tmp_path / "group")
+    ax = co.plot.plane(loaded, X=P)
+    assert any("3 of 7 rows, without a place" in text.get_text() for text in ax.texts + ax.figure.texts)
 
 
 # --- hostile groups

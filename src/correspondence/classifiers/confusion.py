@@ -181,7 +181,12 @@ class ConfusionAnalysis:
             raise ValueError("X must have an input that the model believes to be of the group.")
         indices = [check_axis_numbers(functions.width, axes) for axes in planes]
         F, top = functions.of_features(P), P.argmax(axis=1)
-        neighbours, k = measure_kept_neighbours(F * self.correlations_, indices, n_neighbors)
+        places = F * self.correlations_
+        believed = self.prior_ > 0
+        if F.shape[1] < believed.sum() - 1:  # what is left of the beliefs is at right angles to the components kept
+            rest = (P - self.beliefs_at(F))[:, believed] / np.sqrt(self.prior_[believed])
+            places = np.column_stack([places, rest])
+        neighbours, k = measure_kept_neighbours(places, indices, n_neighbors)
         chance = k / (min(len(P), MAX_POINTS_COMPARED) - 1) if k else np.nan
         found = []
         for index, share in zip(indices, neighbours, strict=True):

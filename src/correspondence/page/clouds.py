@@ -107,7 +107,8 @@ class Cloud:
     def count(self) -> tuple[str, str]:
         """Count the points, as a name and a text that says how many of them are drawn, and which."""
         if len(self) == self.points.total:
-            return self.name, f"{len(self):,}"
+            is_part = self.points.mass is None and self.shares is None and len(self) < self.points.given
+            return self.name, f"{len(self):,} of {self.points.given:,}" if is_part else f"{len(self):,}"
         is_random = self.is_faint or (self.points.mass is None and self.shares is None)
         which = "drawn at random" if is_random else "drawn, which matter most"
         return f"{self.name} {which}", f"{len(self):,} of {self.points.total:,}"

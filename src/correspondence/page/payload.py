@@ -83,7 +83,7 @@ def pack_payload(
         list_input_notes(seen, kept),
         collect_boundaries(seen.est, boundaries, kept),
         list_confusing_inputs(seen.confusing, clouds[0]),
-        collect_frames(recorder, clouds[0]),
+        collect_frames(seen.est, recorder, clouds[0]),
         pack_numbers(marks, kept),
         list_orders(seen.est, clouds),
     )
@@ -200,14 +200,16 @@ def list_orders(est: Any, clouds: list[Cloud]) -> Part:
     return ({"orders": orders} if orders else {}), {}
 
 
-def collect_frames(recorder: Any, cloud: Cloud) -> Part:
+def collect_frames(est: Any, recorder: Any, cloud: Cloud) -> Part:
     """Collect the places of probes and classes during a training, in the axes of its last frame."""
     if recorder is None:
         return {}, {}
+    if getattr(est, "group", None) is not None:
+        raise ValueError("recorder must be left out for a group of classes: its frames have the axes of all classes.")
     shown = np.unique(np.linspace(0, len(recorder) - 1, min(MAX_FRAMES, len(recorder))).round().astype(int))
     places = [recorder.coordinates(int(i)) for i in shown]
-    if len(places[0][0]) != cloud.points.total:
-        raise ValueError(f"X must be the {len(places[0][0])} probes of the recorder, got {cloud.points.total} values.")
+    if len(places[0][0]) != cloud.points.given:
+        raise ValueError(f"X must be the {len(places[0][0])} probes of the recorder, got {cloud.points.given} values.")
     x = np.stack([inputs[cloud.points.rows, :FRAME_AXES] for inputs, _ in places])
     y = np.stack([positions[:, :FRAME_AXES] for _, positions in places])
     accuracy = None if recorder.accuracy is None else [round(float(a), 4) for a in recorder.accuracy[shown]]

@@ -37,6 +37,7 @@ __all__ = [
     "make_marks",
     "make_row_cloud",
     "make_sides",
+    "note_values_without_place",
     "place_all_supplementary",
     "place_supplementary",
     "size_clouds",
@@ -165,6 +166,12 @@ def _make_cloud(
         measures=measures,
         **style,
     )
+
+
+def note_values_without_place(clouds: Sequence[DrawnCloud]) -> list[str]:
+    """Say how many values are not drawn, such as inputs that are certainly of no class of a group."""
+    lost = [(cloud, cloud.points.given - len(cloud.points)) for cloud in clouds if cloud.points.mass is None]
+    return [f"not drawn: {n:,} of {cloud.points.given:,} {cloud.name}, without a place" for cloud, n in lost if n]
 
 
 def add_zero_height(xy: np.ndarray) -> np.ndarray:

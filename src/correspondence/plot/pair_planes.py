@@ -28,6 +28,7 @@ from correspondence.plot.drawn_clouds import (
     colour_by_group,
     make_marks,
     make_sides,
+    note_values_without_place,
     place_all_supplementary,
     size_clouds,
 )
@@ -153,7 +154,7 @@ def draw_pairs_plane(
     notes = [*list_caption_parts(described), *describe_faithfulness(seen, [index])]
     notes += [*(note for own in told for note in own.notes), *note_large_ellipses(large)]
     notes += [*draw_orders(ax, d_or_est, sides, shown), *note_arrows(arrows, map), *note_numbers(numbers, shown)]
-    notes = [note for note in [*notes, *seen.notes] if note]
+    notes = [note for note in [*notes, *(seen.notes or note_values_without_place(shown))] if note]
     arrange_plane(ax, collect_legend(ax, handles), notes, placing, n_silent, is_own_figure)
     return ax
 

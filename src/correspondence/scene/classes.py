@@ -83,7 +83,7 @@ def _note_outsiders(est: Any, P: np.ndarray) -> list[str]:
 
 
 def describe_faithfulness(seen: Scene, planes: list[list[int]]) -> list[str]:
-    """Say how much of a classifier some planes preserve; "" for all axes, and where nothing is known.
+    """Say how much of a classifier some planes preserve; "" for planes of all axes, and where nothing is known.
 
     Parameters
     ----------
@@ -92,8 +92,10 @@ def describe_faithfulness(seen: Scene, planes: list[list[int]]) -> list[str]:
     planes : list of list of int
         The axes of each plane, counted from 0.
     """
-    is_known = seen.X is not None and hasattr(seen.est, "faithfulness") and len(planes[0]) < len(seen.est.pics_)
-    if not is_known or not seen.est.find_members(seen.X).any():
+    if seen.X is None or not hasattr(seen.est, "faithfulness"):
+        return [""] * len(planes)
+    n_axes = np.count_nonzero(seen.est.prior_) - 1  # of the beliefs, though the analysis may keep fewer
+    if len(planes[0]) >= n_axes or not seen.est.find_members(seen.X).any():
         return [""] * len(planes)
     found = seen.est._measure_planes(seen.X, [tuple(i + 1 for i in index) for index in planes])
     return [plane.sentence for plane in found]
@@ -154,8 +156,8 @@ def find_classes(x: ScenePoints, y: ScenePoints, seen: Scene, Y: Any) -> PointCl
         if seen.classes is None:
             return None
         way_out = (
-            " By default they are the classes that the model predicts. Pass groups of these, such as their superclasses, "
-            "or analyse the hardest of them alone: focus(X, n=...)."
+            " By default they are the classes that the model predicts. Pass groups of these, such as superclasses, or "
+            "analyse the hardest of them alone: focus(X, n=...)."
         )
         raise ValueError(
             f"classes must have at most {MAX_CLASSES} different values, got {len(distinct)}.{way_out if known else ''}"

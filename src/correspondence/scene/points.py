@@ -123,7 +123,8 @@ def locate_values(
     places = functions(values if len(rows) == n else take_rows(values, rows))
     known = np.isfinite(places).all(axis=1)
     labels, rows = _find_texts(values if shown is None else shown), rows[known]
-    return ScenePoints(places[known], None if labels is None else labels[rows], None, rows, n, n)
+    total = n if most is not None and n > most else len(rows)
+    return ScenePoints(places[known], None if labels is None else labels[rows], None, rows, total, n)
 
 
 def _find_texts(values: Any) -> np.ndarray | None:
