@@ -201,7 +201,7 @@ def test_a_loaded_group_counts_inputs_that_are_certainly_of_other_classes(tmp_pa
 def test_a_page_without_inputs_of_the_group_is_refused():
     cca = co.ClassifierCA.from_beliefs([[0.3, 0.1, 0.6], [0.1, 0.3, 0.6]], ["cat", "dog", "car"])
     focused = cca.focus([[0.3, 0.1, 0.6], [0.1, 0.3, 0.6]], ["cat", "dog"])
-    with pytest.raises(ValueError, match="X must have .* group"):
+    with pytest.raises(ValueError, match=r"X must have .* group"):
         co.explore(focused, [[0.3, 0.1, 0.6], [0.1, 0.3, 0.6]])
 
 
