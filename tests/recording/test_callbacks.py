@@ -1,5 +1,6 @@
 """A recorder as a callback: of libraries where they are installed, and of loops that follow what others publish."""
 
+import pickle
 import sys
 from types import ModuleType, SimpleNamespace
 
@@ -7,6 +8,7 @@ import numpy as np
 import pytest
 import torch
 from scipy.special import softmax
+from sklearn.base import clone
 from sklearn.datasets import load_iris
 from sklearn.linear_model import LogisticRegression, SGDClassifier
 
@@ -36,6 +38,25 @@ def test_xgboost_iterations_are_steps():
     assert np.allclose(recorder.beliefs(2), early, atol=2e-3)  # the booster of that step, not the last one
     assert recorder.accuracy[-1] > 0.9
     assert recorder.timeline().pics.shape == (6, 2)
+
+
+def test_copies_of_a_callback_record_for_themselves(tmp_path):
+    """scikit-learn copies the callbacks among the parameters of a model for each fold, and pickles them for workers."""
+    xgboost = pytest.importorskip("xgboost")
+    recorder = make_recorder(every=1, max_frames=6, path=tmp_path / "kept")
+    model = xgboost.XGBClassifier(n_estimators=5, n_jobs=1, callbacks=[recorder.callback()]).fit(*TRAIN)
+    before = np.array(recorder.frames[:])
+    copies = [clone(model), pickle.loads(pickle.dumps(model))]
+    for copied in copies:
+        copied.fit(*TRAIN)  # 10 frames, of which every second one is dropped
+        own = copied.get_params()["callbacks"][0]._recorder
+        assert own.every > 1
+        assert own.steps[-1] == 10
+        assert np.array_equal(own.beliefs(0), before[0])
+        assert own._recording.folder != recorder._recording.folder
+    for kept in (recorder, co.TrainingRecorder.load(tmp_path / "kept")):
+        assert kept.steps.tolist() == [1, 2, 3, 4, 5]
+        assert np.array_equal(kept.frames[:], before)
 
 
 def test_lightgbm_iterations_are_steps():

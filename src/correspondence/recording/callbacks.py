@@ -53,6 +53,10 @@ class RecorderCallback:
             base.__init__(self)  # type: ignore[misc]
         self._recorder, self._unit = recorder, unit
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Make a copy by what made this, because the class of the library is found anew; it has its own recorder."""
+        return make_callback, (self._recorder, self._unit)
+
     def __getattr__(self, name: str) -> Any:
         """Return a hook that does nothing, for a loop that calls all hooks of all callbacks."""
         if name.startswith("on_"):

@@ -177,6 +177,11 @@ class TrainingRecorder:
         estimators of scikit-learn that have `set_callbacks`, and of your own loops with hooks of these names. The
         library must have been imported before. A step is an iteration of boosting or of a solver, or a batch.
 
+        It asks the model that the library trains: for a step of a pipeline, ``X_probe`` must be what that step gets.
+        The last iteration is recorded as well, but not if lightgbm stops early; then call `record`. A copy of the
+        callback, as scikit-learn makes one of the parameters of a model for each fold, has a recorder of its own, and
+        this one gets no frames from it.
+
         Parameters
         ----------
         unit : {"step", "epoch"}

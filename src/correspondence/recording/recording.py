@@ -42,17 +42,31 @@ class Recording:
     def create_empty(cls, path: str | Path | None, n: int, every: int) -> Recording:
         """Create an empty recording in a folder, or in a temporary one."""
         description = {"file": "frames-0.f16", "n": n, "every": every, "steps": [], "classes": None, "labels": None}
-        folder = Path(tempfile.mkdtemp(prefix="correspondence-") if path is None else path)
+        if path is None:
+            recording = cls(Path(), description)
+            recording.folder, recording._is_new_folder = _make_temporary_folder(recording), True
+            return recording
+        folder = Path(path)
         if (folder / INDEX_FILE).exists():
             raise FileExistsError(f"path: there is a recording in {folder} already. Choose another folder.")
         if folder.exists() and not folder.is_dir():
             raise NotADirectoryError(f"path must be a folder, got the file {folder}.")
         recording = cls(folder, description)
-        recording._is_new_folder = path is None or not folder.exists()
+        recording._is_new_folder = not folder.exists()
         folder.mkdir(parents=True, exist_ok=True)
-        if path is None:
-            weakref.finalize(recording, shutil.rmtree, folder, ignore_errors=True)
         return recording
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Take the frames along: two recordings in one folder would overwrite each other's."""
+        size = len(self.steps) * self._count_frame_bytes()
+        return self.__dict__ | {"frames": (self.folder / self.file).read_bytes()[:size] if size else b""}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Put the frames of a copy into a temporary folder of its own."""
+        frames = state.pop("frames")
+        self.__dict__.update(state)
+        self.folder, self._is_new_folder = _make_temporary_folder(self), True
+        (self.folder / self.file).write_bytes(frames)
 
     @classmethod
     def read_folder(cls, path: str | Path) -> Recording:
@@ -163,6 +177,13 @@ class Recording:
         }
         with new_file(self.folder / INDEX_FILE) as temporary:
             temporary.write_text(json.dumps(description), encoding="utf-8")
+
+
+def _make_temporary_folder(recording: Recording) -> Path:
+    """Make a folder that is deleted with the recording."""
+    folder = Path(tempfile.mkdtemp(prefix="correspondence-"))
+    weakref.finalize(recording, shutil.rmtree, folder, ignore_errors=True)
+    return folder
 
 
 def _restore_classes(names: list[Any]) -> np.ndarray:
