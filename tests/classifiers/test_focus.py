@@ -1,5 +1,7 @@
 """A group of classes alone: its axes, its inputs, and which classes are confused among themselves."""
 
+import re
+
 import numpy as np
 import pyarrow as pa
 import pytest
@@ -182,6 +184,7 @@ def test_a_page_of_a_group_counts_inputs(digits, tmp_path):
     co.explore(focused, X, y, tmp_path / "group.html", x_images=X.reshape(-1, 8, 8))
     page = (tmp_path / "group.html").read_text("utf-8")
     assert f"{int(focused.find_members(X).sum())} of {len(X)}" in page
+    assert re.search(r"belief in the group</dt>\s*<dd>260.1", page)
     assert "drawn at random" not in page.split("<script", 1)[0]  # they were chosen by their beliefs
     with pytest.raises(ValueError, match=r"recorder must.*group"):
         co.explore(focused, X, recorder=co.TrainingRecorder(focused.model, X))
@@ -280,7 +283,9 @@ def test_certain_beliefs_have_no_groups():
     similarity = co.ClassifierCA.from_beliefs(np.eye(3)[[0, 1, 2, 0]]).class_similarity()
     assert isinstance(similarity, ClassSimilarity)
     assert similarity.find_groups() == []
-    assert repr(similarity).count("\n") == 0
+    assert "no two" in repr(similarity)
+    with pytest.raises(ValueError, match=r"classes must be given.*no two"):
+        co.ClassifierCA.from_beliefs(np.eye(3)).focus(np.eye(3))
 
 
 def test_pairs_where_they_are_and_files_of_earlier_versions(digits):

@@ -48,6 +48,16 @@ def test_tree_and_heatmap_have_one_order_and_nothing_is_cut(k):
     plt.close(figure)
 
 
+def test_the_title_of_the_colours_fits_beside_two_classes_with_long_names():
+    P = np.array([[0.6, 0.4], [0.1, 0.9], [0.7, 0.3]])
+    figure = co.plot.class_similarity(co.ClassifierCA.from_beliefs(P, ["m" * 40, "n" * 40])).figure
+    figure.canvas.draw()
+    box = figure.axes[-1].yaxis.label.get_window_extent()
+    assert figure.bbox.y0 <= box.y0 < box.y1 <= figure.bbox.y1
+    assert box.x1 <= figure.bbox.x1
+    plt.close(figure)
+
+
 def test_cells_are_overlaps_and_frames_are_groups():
     similarity = make_similarity(6).class_similarity()
     ax = co.plot.class_similarity(similarity, min_overlap=0.99)

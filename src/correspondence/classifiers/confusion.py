@@ -97,6 +97,8 @@ class ConfusionAnalysis:
         check_is_fitted(self)
         if classes is None:
             check_whole(n, "n", 2, len(self.classes_))
+            if not np.triu(self.overlap_, 1).any():
+                raise ValueError("classes must be given, because no two are believed of the same input.")
             chosen = choose_confused_group(self.overlap_, n)
         else:
             chosen = find_classes(check_group(classes, "classes"), self.classes_, name="classes")

@@ -295,6 +295,8 @@ def list_facts(
     """List figures, each with its name."""
     d = as_decomposition(d_or_est)
     facts = [("pairs", f"{d.n:,.10g}") if float(d.n).is_integer() else ("total", f"{d.n:,.6g}")]
+    if getattr(d_or_est, "group", None) is not None:
+        facts = [("sum of the belief in the group", f"{d.n:,.1f}")]
     facts += [cloud.count() for cloud in clouds]
     groupless = int((clouds[0].classes < 0).sum()) if has_groups and clouds[0].classes is not None else 0
     if groupless:

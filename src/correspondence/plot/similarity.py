@@ -93,7 +93,7 @@ def class_similarity(similarity: Any, ax: Axes | None = None, *, min_overlap: fl
         least = similarity.max_overlap / 2 if min_overlap is None else min_overlap
         write_note(ax, f"Framed: groups with an average overlap of {least:.2g} or more")
     bar = ax.figure.colorbar(image, ax=ax, shrink=0.6, pad=0.02)
-    bar.set_label(heatmap.title)
+    bar.set_label(heatmap.title.replace(" in two", "\nin two"), fontsize="small")  # which fits beside two classes
     bar.outline.set_visible(False)
     if is_new and isinstance(ax.figure, Figure):
         ax.figure.draw_without_rendering()  # the tree grows with the heatmap, so its room is found in two steps

@@ -117,6 +117,8 @@ class ClassSimilarity(FrameResult):
         return a[ranked], b[ranked]
 
     def __repr__(self) -> str:
+        if self.max_overlap == 0:
+            return f"Similarity of {len(self.classes)} classes, no two of which are believed of the same input"
         lines = [f"Similarity of {len(self.classes)} classes, the most confused pairs first"]
         for i, j in zip(*(index[:MAX_PAIRS_SHOWN] for index in self._rank_pairs()), strict=True):
             if self.overlap[i, j] > 0:
