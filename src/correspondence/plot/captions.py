@@ -69,7 +69,7 @@ class Caption:
         How many points have labels that are not even tried, because they contribute little.
     """
 
-    def __init__(self, ax: Axes, parts: Sequence[str], n_tried: int, n_unnamed: int) -> None:
+    def __init__(self, ax: Axes, parts: Sequence[str], n_tried: int = 0, n_unnamed: int = 0) -> None:
         self.parts, self.n_tried, self.n_unnamed = list(parts), n_tried, n_unnamed
         self.ax, self.text = ax, annotate_caption(ax, "")
         self.wrap: Callable[[str], str] = str
@@ -104,8 +104,8 @@ class Caption:
         if left["images"]:
             counts.append(f"{left['images']:,} of {len(kinds['images']):,} images find no room")
         if left["names of groups"]:
-            told = f"{left['names of groups']:,} of {len(kinds['names of groups']):,} names of groups find no room"
-            counts.append(f"{told}; plot.multiples draws groups one by one")
+            hidden = f"{left['names of groups']:,} of {len(kinds['names of groups']):,} names of groups find no room"
+            counts.append(f"{hidden}; plot.multiples draws groups one by one")
         self.write(counts)
 
 

@@ -90,10 +90,10 @@ def correlation_circle(
     titles = [write_axis_title(est, i) if has_many_columns(est) else f"Axis {i + 1}" for i in index]
     ax.set(xlabel=titles[0], ylabel=titles[1])
     cloud = _make_tips(drawn, tips, colours)
-    placing, n_silent = write_labels(ax, [cloud], [cloud], max_labels, LabelChoice(), sample_lines(lines))
+    placing = write_labels(ax, [cloud], [cloud], max_labels, LabelChoice(), sample_lines(lines))
     n_hidden = len(arrows) - len(drawn)
     notes = [f"not drawn, with the smallest correlations or none: {n_hidden:,} numbers"] if n_hidden else []
-    arrange_plane(ax, collect_legend(ax, list_arrow_handles(est, drawn)), notes, placing, n_silent)
+    arrange_plane(ax, collect_legend(ax, list_arrow_handles(est, drawn)), notes, placing)
     return ax
 
 

@@ -98,13 +98,8 @@ def find_side_columns(
     lines = [add_zero_height(trace_number(number, index, scale)) for number in numbers]
     categories = _place_categories(rows, marks, scale, index)
     hidden = (len(marks.categories) - len(categories.xy), len(marks.numbers) - len(numbers))
-    faint = replace(
-        rows,
-        is_faint=True,
-        area=np.minimum(rows.area, FAINT_AREA_POINTS),
-        weight=np.full(len(rows.xy), np.nan),
-        points=replace(rows.points, labels=None),
-    )
+    area, weight = np.minimum(rows.area, FAINT_AREA_POINTS), np.full(len(rows.xy), np.nan)
+    faint = replace(rows.forget_labels(), is_faint=True, area=area, weight=weight)
     return SideColumns(faint, categories, _place_tips(rows, numbers, lines), lines, hidden, marks.category_noun)
 
 

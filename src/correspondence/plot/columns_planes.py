@@ -11,15 +11,15 @@ from matplotlib.axes import Axes
 
 from correspondence._util.arguments import check_whole
 from correspondence.core.decomposition import as_decomposition
-from correspondence.plot.drawn_clouds import size_clouds
+from correspondence.plot.drawn_clouds import list_supplementary, size_clouds
 from correspondence.plot.group_names import share_names
 from correspondence.plot.groups import (
     DrawnGroups,
     check_ellipses,
-    draw_told_groups,
-    fit_told_groups,
+    draw_group_shapes,
+    fit_ellipses,
+    list_group_notes,
     make_drawn_groups,
-    note_large_ellipses,
     split_ellipses,
 )
 from correspondence.plot.label_choice import check_sides, read_labels
@@ -77,16 +77,19 @@ def draw_columns_plane(
     check_sides(rows, columns)
     choice, numbers = read_labels(labels), read_colour(colour, groups, classes)
     scene = make_columns_scene(est, X)
-    passive = list(supplementary) if isinstance(supplementary, list | tuple) else [supplementary]
+    passive = list_supplementary(supplementary)
     grouping = read_row_groups(est, scene, groups, classes)
     bootstrap, kind = split_ellipses(ellipses)
     share = check_ellipses(ellipses, hulls, len(index), grouping is not None)
     drawn = make_drawn_columns(scene, est.inertias_, index, map, grouping, passive, is_thinned=numbers is None)
     drawn = replace(measure_rows(est, drawn, index, X), answers=size_clouds(drawn.answers, size))
-    told = []
+    drawn_groups = None
     if grouping is not None and (groups is not None or kind is not None or share):
         weights = find_row_weights(est, scene)
-        told = [make_drawn_groups(drawn.rows[0], grouping, kind, level, share, weights, is_named=groups is not None)]
+        is_named = groups is not None
+        drawn_groups = make_drawn_groups(
+            drawn.rows[0], grouping, kind, level, share, weights, is_named, ellipses_of=ellipses_of
+        )
     drawn, scale = colour_columns(drawn, numbers)
     drawn = drawn.hide_sides(rows, columns)
     if names is not None:
@@ -94,26 +97,25 @@ def draw_columns_plane(
     written = drawn.choose_written(choice, scene.has_row_names)
     if drawn.rows and drawn.rows[0] not in written:
         drawn = drawn.leave_rows_nameless()
-    drawn, written, means = name_groups_once(scene, drawn, written, told)
+    drawn, written, means = name_groups_once(scene, drawn, written, drawn_groups)
     is_own_figure, ax = ax is None, make_axes(ax, choose_figure_size(drawn, len(index)))
     draw_cross(ax)
-    draw_told_groups(ax, told, ellipses_of)
+    draw_group_shapes(ax, drawn_groups)
     for cloud in [*drawn.clouds, *means]:
         draw_cloud(ax, cloud, choose_opacity(size, numbers is not None), is_above=not cloud.is_faint)
-    large = fit_told_groups(ax, told, ellipses_of)
+    large = fit_ellipses(ax, drawn_groups)
     if bootstrap is not None:
         draw_answer_ellipses(ax, drawn, bootstrap, axes[: len(index)], level, len(est.columns_), ellipses_of)
     lines = draw_column_lines(ax, drawn)
     label_axes(ax, list_axis_titles(est, index))
-    if scale is not None and numbers is not None:
-        draw_colour_bar(ax, scale, numbers.title)
+    draw_colour_bar(ax, scale, numbers)
     clouds = [*drawn.clouds, drawn.tips, *means]
     written = [*written, *means]
-    placing, n_silent = write_labels(ax, clouds, written, max_labels, choice, lines, (), LABEL_REACH_POINTS)
-    notes = [*list_columns_notes(scene, drawn), *(note for own in told for note in own.notes)]
-    notes += [*note_large_ellipses(large), *note_numbers(numbers, drawn.clouds)]
+    placing = write_labels(ax, clouds, written, max_labels, choice, lines, (), LABEL_REACH_POINTS)
+    notes = [*list_columns_notes(scene, drawn), *list_group_notes(drawn_groups, large)]
+    notes += note_numbers(numbers, drawn.clouds)
     legend = collect_legend(ax, list_column_handles(drawn), is_beside=is_long_legend(drawn, len(index)))
-    arrange_plane(ax, legend, notes, placing, n_silent, is_own_figure)
+    arrange_plane(ax, legend, notes, placing, is_own_figure)
     return ax
 
 
@@ -136,10 +138,10 @@ def colour_columns(drawn: DrawnColumns, numbers: NumberColours | None) -> tuple[
 
 
 def name_groups_once(
-    scene: ManyColumnsScene, drawn: DrawnColumns, written: list[Any], told: list[DrawnGroups]
+    scene: ManyColumnsScene, drawn: DrawnColumns, written: list[Any], drawn_groups: DrawnGroups | None
 ) -> tuple[DrawnColumns, list[Any], list[Any]]:
     """Let answers that are groups too carry the names of these; return the clouds written, and the means left."""
-    means = [marks for own in told for marks in own.marks]
+    means = [] if drawn_groups is None else drawn_groups.marks
     if not means or not drawn.answers or drawn.answers[0] not in written:
         return drawn, written, means
     answers = np.array(scene.answers.answers, dtype=object) if scene.answers else np.empty(0, object)

@@ -34,6 +34,7 @@ __all__ = [
     "choose_areas",
     "colour_by_class",
     "colour_by_group",
+    "list_supplementary",
     "make_marks",
     "make_row_cloud",
     "make_sides",
@@ -41,6 +42,7 @@ __all__ = [
     "place_all_supplementary",
     "place_supplementary",
     "size_clouds",
+    "size_sides",
 ]
 
 SUPPLEMENTARY_STYLES = {"": ("0.25", "D"), "rows": (ROWS, "o"), "columns": (COLUMNS, "^")}
@@ -121,6 +123,10 @@ class DrawnCloud:
         points = replace(self.points, labels=labels, mass=mass, places=places, rows=rows)
         return replace(self, points=points, **chosen)
 
+    def forget_labels(self) -> DrawnCloud:
+        """Return the same points without names, so that labels may cover them."""
+        return replace(self, points=replace(self.points, labels=None))
+
 
 def make_sides(
     est: Any, d: Decomposition, index: list[int], map: str, names: Sequence[str], X: Any, Y: Any
@@ -199,6 +205,12 @@ def size_clouds(clouds: Sequence[DrawnCloud], size: str | None) -> list[DrawnClo
     return [replace(cloud, area=area) for cloud, area in zip(clouds, areas, strict=True)]
 
 
+def size_sides(sides: tuple[DrawnCloud, DrawnCloud], size: str | None) -> tuple[DrawnCloud, DrawnCloud]:
+    """Size the points of two sides, each by its own masses or contributions."""
+    (x,), (y,) = (size_clouds([side], size) for side in sides)
+    return x, y
+
+
 def colour_by_class(
     sides: tuple[DrawnCloud, DrawnCloud], classes: Any, colour: dict[Any, str]
 ) -> tuple[DrawnCloud, DrawnCloud]:
@@ -238,8 +250,13 @@ def place_supplementary(points: Points, index: list[int], is_first: bool) -> Dra
     return DrawnCloud(drawn, name, xy, area, weight, True, colour, marker, is_hollow=bool(points.side))
 
 
+def list_supplementary(given: Any) -> list[Any]:
+    """List the supplementary points that the user gave, one or several."""
+    return list(given) if isinstance(given, list | tuple) else [given]
+
+
 def place_all_supplementary(given: Any, index: list[int]) -> list[DrawnCloud]:
-    """Place supplementary points, of which the legend shows each kind once."""
-    listed = list(given) if isinstance(given, list | tuple) else [given]
+    """Place supplementary points; the legend shows each kind once."""
+    listed = list_supplementary(given)
     sides = [getattr(points, "side", "") for points in listed]
     return [place_supplementary(points, index, sides[i] not in sides[:i]) for i, points in enumerate(listed)]

@@ -29,12 +29,10 @@ __all__ = [
     "DrawnGroups",
     "check_ellipses",
     "draw_group_shapes",
-    "draw_told_groups",
     "fit_ellipses",
-    "fit_told_groups",
     "list_group_handles",
+    "list_group_notes",
     "make_drawn_groups",
-    "note_large_ellipses",
     "split_ellipses",
 ]
 
@@ -86,12 +84,15 @@ class DrawnGroups:
         The marks at the means of groups, which have their names; none if the picture names the groups otherwise.
     notes : list of str
         What the shapes are, and which groups have none.
+    chosen : list of int
+        The positions of the groups whose shapes are drawn.
     """
 
     grouping: Grouping
     shapes: GroupShapes
     marks: list[DrawnCloud]
     notes: list[str]
+    chosen: list[int]
 
 
 def make_drawn_groups(
@@ -102,6 +103,7 @@ def make_drawn_groups(
     hull_share: float,
     weights: np.ndarray | None = None,
     is_named: bool = True,
+    ellipses_of: Sequence[Any] | None = None,
 ) -> DrawnGroups:
     """Make what is drawn of the groups of a cloud.
 
@@ -114,9 +116,11 @@ def make_drawn_groups(
     kind, level, hull_share
         The ellipses and hulls, as `correspondence.scene.groups.trace_groups` takes them.
     weights : ndarray, optional
-        Each individual given counts so many times; by default they count by their masses, if they have some.
+        How many times each individual given counts; by default they count by their masses, if they have some.
     is_named : bool
         Whether names are written at the means.
+    ellipses_of : sequence of labels, optional
+        The names of the groups whose ellipses are drawn.
     """
     codes = grouping.codes[cloud.points.rows]
     if weights is not None:
@@ -126,40 +130,32 @@ def make_drawn_groups(
     style: dict[str, Any] = {"ellipses": kind, "level": level, "hull_share": hull_share}
     shapes = trace_groups(cloud.xy, codes, len(grouping.names), weights=weights, **style)
     marks = [make_mean_marks(grouping, shapes)] if is_named else []
-    return DrawnGroups(grouping, shapes, marks, write_group_notes(grouping, shapes, kind, level, hull_share))
+    notes = write_group_notes(grouping, shapes, kind, level, hull_share)
+    chosen = list(range(len(grouping.names)))
+    if ellipses_of is not None and shapes.ellipses is not None:
+        chosen = find_group_positions(grouping.names, ellipses_of)
+    return DrawnGroups(grouping, shapes, marks, notes, chosen)
 
 
-def draw_group_shapes(ax: Axes, drawn: DrawnGroups, chosen: Sequence[int] | None = None) -> None:
-    """Draw the ellipses and hulls of groups, or of some of them, behind the points, which set the limits."""
-    for j in range(len(drawn.grouping.names)) if chosen is None else chosen:
+def find_group_positions(names: Sequence[str], wanted: Sequence[Any]) -> list[int]:
+    """Find the positions of the groups whose ellipses are wanted."""
+    unknown = [name for name in wanted if str(name) not in names]
+    if unknown:
+        raise ValueError(f"ellipses_of must be names of groups, got {list_names(unknown, 5)}.")
+    return [names.index(str(name)) for name in wanted]
+
+
+def draw_group_shapes(ax: Axes, drawn: DrawnGroups | None) -> None:
+    """Draw the ellipses and hulls of groups, if there are some, behind the points, which set the limits."""
+    if drawn is None:
+        return
+    for j in drawn.chosen:
         colour, hull = drawn.grouping.colours[j], drawn.shapes.hulls[j]
         if len(hull):
             ax.add_artist(Polygon(hull, fc=colour, alpha=FILL_ALPHAS["hull"], lw=0, zorder=0.6, gid="hull"))
             ax.add_artist(Polygon(hull, fc="none", ec=colour, lw=1.0, alpha=0.8, zorder=2.1, gid="hull line"))
         if drawn.shapes.ellipses is not None:
             _draw_ellipse(ax, colour, drawn.shapes.means[j], drawn.shapes.ellipses, j)
-
-
-def draw_told_groups(ax: Axes, told: Sequence[DrawnGroups], ellipses_of: Sequence[Any] | None) -> None:
-    """Draw the shapes of groups, or of those named."""
-    for drawn in told:
-        draw_group_shapes(ax, drawn, find_groups(drawn, ellipses_of))
-
-
-def fit_told_groups(ax: Axes, told: Sequence[DrawnGroups], ellipses_of: Sequence[Any] | None) -> list[str]:
-    """Make room for the ellipses of groups around the points drawn; name the groups whose ellipses need more."""
-    return [name for drawn in told for name in fit_ellipses(ax, drawn, find_groups(drawn, ellipses_of))]
-
-
-def find_groups(drawn: DrawnGroups, wanted: Sequence[Any] | None) -> list[int] | None:
-    """Find the positions of groups by their names; None for all, or if they have no ellipses."""
-    if wanted is None or drawn.shapes.ellipses is None:
-        return None
-    names = drawn.grouping.names
-    unknown = [name for name in wanted if str(name) not in names]
-    if unknown:
-        raise ValueError(f"ellipses_of must be names of groups, got {list_names(unknown, 5)}.")
-    return [names.index(str(name)) for name in wanted]
 
 
 def _draw_ellipse(ax: Axes, colour: str, mean: np.ndarray, ellipses: Ellipses, j: int) -> None:
@@ -177,12 +173,14 @@ def _draw_ellipse(ax: Axes, colour: str, mean: np.ndarray, ellipses: Ellipses, j
         ax.add_artist(Ellipse(**size, **style))
 
 
-def fit_ellipses(ax: Axes, drawn: DrawnGroups, chosen: Sequence[int] | None = None) -> list[str]:
+def fit_ellipses(ax: Axes, drawn: DrawnGroups | None) -> list[str]:
     """Make room for ellipses around the points drawn, up to a margin; name the groups whose ellipses need more."""
-    ellipses, own = drawn.shapes.ellipses, np.arange(len(drawn.grouping.names)) if chosen is None else np.array(chosen)
-    if ellipses is None or not np.isfinite(ellipses.width[own]).any():
+    if drawn is None or drawn.shapes.ellipses is None:
         return []
-    own = own[np.isfinite(ellipses.width[own])]
+    ellipses = drawn.shapes.ellipses
+    own = np.array([j for j in drawn.chosen if np.isfinite(ellipses.width[j])], dtype=int)
+    if not len(own):
+        return []
     wide, high, turn = ellipses.width[own] / 2, ellipses.height[own] / 2, np.radians(ellipses.angle[own])
     # The box around an ellipse: the extreme values of a cos(t) cos(turn) - b sin(t) sin(turn), and of its counterpart.
     half = np.column_stack(
@@ -197,9 +195,11 @@ def fit_ellipses(ax: Axes, drawn: DrawnGroups, chosen: Sequence[int] | None = No
     return [drawn.grouping.names[j] for j in own[is_large].tolist()]
 
 
-def note_large_ellipses(names: Sequence[str]) -> list[str]:
-    """Say whose ellipses reach beyond the picture."""
-    return [f"larger than the cloud of points, and may be cut off: ellipse of {list_names(names, 5)}"] if names else []
+def list_group_notes(drawn: DrawnGroups | None, large: Sequence[str]) -> list[str]:
+    """List what the shapes of groups are, if there are some, and whose ellipses reach beyond the picture."""
+    notes = [] if drawn is None else drawn.notes
+    cut = [f"larger than the cloud of points, and may be cut off: ellipse of {list_names(large, 5)}"] if large else []
+    return [*notes, *cut]
 
 
 def make_mean_marks(grouping: Grouping, shapes: GroupShapes) -> DrawnCloud:

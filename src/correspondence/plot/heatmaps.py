@@ -204,7 +204,7 @@ def draw_target_bars(a: Associations, values: str, heatmap: Heatmap, ax: Axes | 
     simplify_frame(ax)
     left = len(others) - len(chosen)
     notes = [*_list_notes(a, 0), *([f"not drawn: {left:,} shorter bars"] if left else [])]
-    arrange_plane(ax, LegendParts([], 1, is_beside=False), notes, None)
+    arrange_plane(ax, LegendParts([], 1, is_beside=False), notes)
     write_condition(ax, a, 6)
     return ax
 

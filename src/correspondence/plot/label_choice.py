@@ -32,7 +32,7 @@ class LabelChoice:
     listed : list or None
         Just these labels.
     most : int or None
-        At most so many labels of points, those that contribute most.
+        How many labels of points are written at most, those that contribute most.
     """
 
     sides: str = "both"
@@ -51,12 +51,12 @@ class LabelChoice:
             return weigh_listed(clouds, self.listed), 0
         weights = [self._weigh_cloud(cloud, cloud in written) for cloud in clouds]
         weight = np.concatenate([np.empty(0), *weights])
-        n_silent = sum(count_silent(cloud) for cloud in clouds if cloud in written)
+        n_unnamed = sum(count_unnamed(cloud) for cloud in clouds if cloud in written)
         if self.most is not None:
             own = np.flatnonzero(weight < MIN_SPECIAL_WEIGHT)  # and not NaN
             weight[own[np.argsort(-weight[own], kind="stable")[self.most :]]] = np.nan
-            n_silent = 0
-        return weight, n_silent
+            n_unnamed = 0
+        return weight, n_unnamed
 
     def _weigh_cloud(self, cloud: DrawnCloud, is_written: bool) -> np.ndarray:
         if not is_written:
@@ -67,8 +67,8 @@ class LabelChoice:
         return cloud.weight
 
 
-def count_silent(cloud: DrawnCloud) -> int:
-    """Count the points of a cloud with names that are not written, because they contribute little."""
+def count_unnamed(cloud: DrawnCloud) -> int:
+    """Count the points of a cloud whose names are not written because they contribute little."""
     labels = cloud.labels or [None] * len(cloud.xy)
     return sum(label is not None for label, weight in zip(labels, cloud.weight, strict=True) if np.isnan(weight))
 

@@ -71,8 +71,10 @@ class LabelPlacing(Artist):
 
     Attributes
     ----------
-    tell : callable or None
-        Is called after each search with the labels whose points are in view, of which some are now invisible.
+    report : callable or None
+        A function that is called after each search with the labels whose points are in view, some of them invisible.
+    n_unnamed : int
+        How many points have names that are not even tried, because they contribute little.
     """
 
     def __init__(
@@ -86,7 +88,8 @@ class LabelPlacing(Artist):
     ) -> None:
         super().__init__()
         self.must = np.zeros(len(labels), bool) if must is None else must
-        self.tell: Callable[[list[Any]], None] | None = None
+        self.report: Callable[[list[Any]], None] | None = None
+        self.n_unnamed = 0
         self.labels, self.leaders, self.index, self.obstacles = labels, leaders, index, obstacles
         self.reach = reach
         self.seen = np.empty(0)
@@ -104,9 +107,9 @@ class LabelPlacing(Artist):
             self.seen = seen
             lines = self._place_labels(renderer, centres, frame, pixels)
             self.leaders.set_segments([self.axes.transData.inverted().transform(line * pixels) for line in lines])
-        if self.tell is not None:
+        if self.report is not None:
             in_view = find_points_in_view(centres[self.index], frame)
-            self.tell([self.labels[i] for i in np.flatnonzero(in_view)])
+            self.report([self.labels[i] for i in np.flatnonzero(in_view)])
         self.stale = False
 
     def _place_labels(

@@ -35,7 +35,7 @@ def write_labels(
     lines: np.ndarray,
     pictures: Sequence[tuple[Thumbnail, np.ndarray]] = (),
     reach: float = MAX_REACH_POINTS,
-) -> tuple[LabelPlacing | None, int]:
+) -> LabelPlacing | None:
     """Write labels beside their points, clear of each other and of points on lines, as far as there is room nearby.
 
     Parameters
@@ -45,7 +45,7 @@ def write_labels(
     clouds, written : list of DrawnCloud
         All points, and those whose labels may be written.
     most : int
-        Write at most so many labels.
+        Write at most this many labels.
     choice : LabelChoice
         Which labels are asked for, and in which order they find room.
     lines : ndarray of shape (m, 2)
@@ -53,23 +53,21 @@ def write_labels(
     pictures : sequence of (Thumbnail, ndarray of shape (1, 2))
         Images, with the points beside which they belong.
     reach : float
-        Labels are at most so many points from their markers, unless they are listed. The names of groups are written
+        How many points labels are at most from their markers, unless they are listed. The names of groups are written
         in any case, if there are not many of them.
 
     Returns
     -------
     LabelPlacing or None
-        What places the labels whenever the picture is drawn.
-    int
-        How many points have names that are not even tried, because they contribute little.
+        What places the labels whenever the picture is drawn; None if there is nothing to place.
     """
     is_named = [any(label is not None for label in cloud.labels) for cloud in clouds]
     outline = [] if all(is_named) else [withStroke(linewidth=2, foreground="white", alpha=0.8)]  # of labels over dots
     heeded = [cloud for cloud, named in zip(clouds, is_named, strict=True) if named or len(cloud.xy) <= MAX_DOTS_HEEDED]
     if not any(is_named) and not pictures:
-        return None, 0
+        return None
     points = [(cloud, i) for cloud in heeded for i in range(len(cloud.xy))]
-    weight, n_silent = choice.weigh(heeded, written)
+    weight, n_unnamed = choice.weigh(heeded, written)
     wanted = np.argsort(-weight, kind="stable")[: np.count_nonzero(~np.isnan(weight))]
     chosen = wanted[:most]
     labels: list[Any] = [write_label(ax, points[i][0], points[i][1], outline) for i in chosen]
@@ -86,8 +84,9 @@ def write_labels(
         reach if choice.listed is None else MAX_REACH_POINTS,
         must,
     )
+    placing.n_unnamed = n_unnamed + (len(wanted) - len(chosen) if most else 0)
     ax.add_artist(placing)
-    return placing, n_silent + (len(wanted) - len(chosen) if most else 0)
+    return placing
 
 
 def collect_obstacles(clouds: Sequence[DrawnCloud], pictures: Sequence[np.ndarray], lines: np.ndarray) -> Obstacles:

@@ -34,8 +34,7 @@ def arrange_plane(
     ax: Axes,
     legend: LegendParts,
     parts: Sequence[str],
-    placing: LabelPlacing | None,
-    n_unnamed: int = 0,
+    placing: LabelPlacing | None = None,
     is_own_figure: bool = False,
 ) -> None:
     """Write the legend and the caption of a plane, and fit all texts whenever the figure is laid out.
@@ -48,18 +47,17 @@ def arrange_plane(
         What the legend shows.
     parts : sequence of str
         What the caption says.
-    placing : LabelPlacing or None
-        The caption counts the labels that find no room there.
-    n_unnamed : int
-        The caption says how many points have no label because they contribute little.
+    placing : LabelPlacing, optional
+        The caption counts its labels that find no room, and the points that have none because they contribute little.
     is_own_figure : bool
         Whether a narrow figure may be made higher, for the lines of its legend and caption.
     """
     caption = None
-    if parts or placing is not None:
-        caption = Caption(ax, parts, 0 if placing is None else len(placing.labels), n_unnamed)
-    if placing is not None and caption is not None:
-        placing.tell = caption.count_labels
+    if placing is not None:
+        caption = Caption(ax, parts, len(placing.labels), placing.n_unnamed)
+        placing.report = caption.count_labels
+    elif parts:
+        caption = Caption(ax, parts)
     legend.draw(ax, 72 * ax.bbox.width / ax.figure.dpi)
     layout = PlaneLayout(ax, legend, caption)
     ax.set_axes_locator(layout)

@@ -106,8 +106,7 @@ class DrawnColumns:
 
     def leave_rows_nameless(self) -> DrawnColumns:
         """Return the same, with rows that labels may cover."""
-        nameless = [replace(cloud, points=replace(cloud.points, labels=None)) for cloud in self.rows[:1]]
-        return replace(self, rows=nameless + self.rows[1:])
+        return replace(self, rows=[cloud.forget_labels() for cloud in self.rows[:1]] + self.rows[1:])
 
     def hide_sides(self, with_rows: bool, with_columns: bool) -> DrawnColumns:
         """Return the same without the rows, or without answers and numbers."""

@@ -19,7 +19,7 @@ from correspondence.scene.colours import PLASMA, pick_colour
 from correspondence.scene.groups import MISSING_COLOUR
 from correspondence.scene.measures import MEASURES
 
-__all__ = ["NumberColours", "draw_colour_bar", "note_numbers", "read_colour"]
+__all__ = ["NumberColours", "colour_sides_by_numbers", "draw_colour_bar", "note_numbers", "read_colour"]
 
 LIGHTEST_SHARE, N_SHADES = 0.9, 128  # the lightest colours of the scale are lost on paper
 BAR_SIZE_POINTS = 8.0
@@ -43,7 +43,7 @@ class NumberColours:
     def colour(
         self, rows: Sequence[DrawnCloud], columns: Sequence[DrawnCloud]
     ) -> tuple[list[DrawnCloud], list[DrawnCloud], ScalarMappable]:
-        """Colour the clouds of both sides by one scale; points without a number are grey."""
+        """Colour the clouds of both sides by one scale, and return it too; points without a number are grey."""
         x = [_find_numbers(cloud, self.sides[0]) for cloud in rows]
         y = [_find_numbers(cloud, self.sides[1]) for cloud in columns]
         known = np.concatenate([np.empty(0), *(own[np.isfinite(own)] for own in (*x, *y) if own is not None)])
@@ -106,6 +106,16 @@ def _colour_clouds(
     return coloured
 
 
+def colour_sides_by_numbers(
+    sides: tuple[DrawnCloud, DrawnCloud], numbers: NumberColours | None
+) -> tuple[tuple[DrawnCloud, DrawnCloud], ScalarMappable | None]:
+    """Colour the points of two sides by numbers, if there are some; return the scale too."""
+    if numbers is None:
+        return sides, None
+    (x,), (y,), scale = numbers.colour(sides[:1], sides[1:])
+    return (x, y), scale
+
+
 def note_numbers(numbers: NumberColours | None, clouds: Sequence[DrawnCloud]) -> list[str]:
     """Count the points that are grey because they have no number."""
     if numbers is None:
@@ -114,11 +124,13 @@ def note_numbers(numbers: NumberColours | None, clouds: Sequence[DrawnCloud]) ->
     return [f"{n:,} without a number are grey"] if n else []
 
 
-def draw_colour_bar(ax: Axes, scale: ScalarMappable, title: str) -> None:
-    """Draw what the colours mean beside the plane."""
+def draw_colour_bar(ax: Axes, scale: ScalarMappable | None, numbers: NumberColours | None) -> None:
+    """Draw what the colours of numbers, if there are some, mean beside the plane."""
+    if scale is None or numbers is None:
+        return
     bar = ax.figure.colorbar(scale, ax=ax, shrink=0.75, aspect=30, pad=0.02)
     size = scale_letters(BAR_SIZE_POINTS)
     bar.ax.tick_params(labelsize=size)
     bar.outline.set_visible(False)
-    if title:
-        bar.set_label(title, fontsize=size, parse_math=False)
+    if numbers.title:
+        bar.set_label(numbers.title, fontsize=size, parse_math=False)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -28,24 +28,24 @@ from correspondence.plot.drawn_clouds import (
     colour_by_group,
     make_marks,
     make_sides,
-    note_values_without_place,
     place_all_supplementary,
-    size_clouds,
+    size_sides,
 )
 from correspondence.plot.groups import (
+    DrawnGroups,
     check_ellipses,
-    draw_told_groups,
-    fit_told_groups,
+    draw_group_shapes,
+    fit_ellipses,
     list_group_handles,
+    list_group_notes,
     make_drawn_groups,
-    note_large_ellipses,
     split_ellipses,
 )
 from correspondence.plot.label_choice import LabelChoice, check_sides, read_labels
 from correspondence.plot.labels import write_labels
 from correspondence.plot.layout import arrange_plane
 from correspondence.plot.legends import collect_legend
-from correspondence.plot.number_colours import draw_colour_bar, note_numbers, read_colour
+from correspondence.plot.number_colours import colour_sides_by_numbers, draw_colour_bar, note_numbers, read_colour
 from correspondence.plot.overlays import draw_boundaries, draw_confusing, draw_orders
 from correspondence.plot.plane_parts import choose_opacity, draw_cloud, draw_cross, label_axes, list_axis_titles
 from correspondence.plot.spreads import draw_spreads, pair_with_ellipses
@@ -101,62 +101,118 @@ def draw_pairs_plane(
     d = as_decomposition(seen.est)
     index = check_axes(d, axes)
     called = check_names(seen.names if names is None else names)
-    sides = make_sides(d_or_est, d, index, map, called, *_put_given(d, seen.X, Y, given))
-    sides = (size_clouds(sides[:1], size)[0], size_clouds(sides[1:], size)[0])
+    sides = size_sides(make_sides(d_or_est, d, index, map, called, *_put_given(d, seen.X, Y, given)), size)
     bootstrap, kind = split_ellipses(ellipses)
     sides, grouping, handles = colour_sides(sides, seen, groups, has_shapes=kind is not None or bool(hulls))
     share = check_ellipses(ellipses, hulls, len(index), grouping is not None)
-    told = []
+    drawn_groups = None
     if grouping is not None:
         is_named = groups is not None and not set(grouping.names) <= {str(label) for label in sides[1].labels}
-        told = [make_drawn_groups(sides[0], grouping, kind, level, share, is_named=is_named)]
-    scale = None
-    if numbers is not None:
-        (x,), (y,), scale = numbers.colour(sides[:1], sides[1:])
-        sides, handles = (x, y), []
+        drawn_groups = make_drawn_groups(
+            sides[0], grouping, kind, level, share, is_named=is_named, ellipses_of=ellipses_of
+        )
+    sides, scale = colour_sides_by_numbers(sides, numbers)
     sides, described = add_columns(d, sides, (X, Y), map, index, variables)
     if described and names is None and seen.names == ("rows", "columns"):
         sides = (replace(sides[0], name="X"), replace(sides[1], name="Y"))
     sides = make_tips(sides, arrows)
     spreads = [] if bootstrap is None else pair_with_ellipses(sides, bootstrap, axes[: len(index)], level)
-    shown = [side for side, is_shown in zip(sides, (rows, columns), strict=True) if is_shown]
-    described = [side for side in described if side.rows.marker in {cloud.marker for cloud in shown}]
     placed = place_all_supplementary(supplementary, index)
     if marks is not None:  # which are inputs, not beliefs
         placed.append(make_marks(as_decomposition(d_or_est), marks, index, map, called[2]))
-    means = [marks for own in told for marks in own.marks]
+    drawn = DrawnPairs(sides, (rows, columns), described, placed, drawn_groups)
     is_own_figure, ax = ax is None, make_axes(ax, (8, 6.5) if len(index) == 2 else (8, 2.5))
-    draw_cross(ax)
-    draw_told_groups(ax, told, ellipses_of)
-    opacity = choose_opacity(size, numbers is not None)
-    biplot = draw_biplot_arrows(
-        ax,
-        [
-            side
-            for side, name in zip(sides, ("rows", "columns"), strict=True)
-            if arrows in (name, "both") and side in shown
-        ],
-    )
-    for cloud in [*shown, *(side.categories for side in described), *placed, *means]:
-        is_above = (bool(described) and not cloud.is_faint) or cloud in means
-        draw_cloud(ax, cloud, opacity, is_above)
-    large = fit_told_groups(ax, told, ellipses_of)
-    draw_spreads(ax, [pair for pair in spreads if pair[0] in shown], ellipses_of if kind is None else None)
-    lines = [*biplot, *(draw_numbers(ax, side) for side in described)]
+    lines, large = draw_points(ax, drawn, arrows, choose_opacity(size, numbers is not None))
+    draw_spreads(ax, [pair for pair in spreads if pair[0] in drawn.shown], ellipses_of if kind is None else None)
     edges, pictures = _draw_classifier_parts(ax, seen, boundaries, index, map)
     label_axes(ax, list_axis_titles(d_or_est, index))
-    if scale is not None and numbers is not None:
-        draw_colour_bar(ax, scale, numbers.title)
-    clouds = [*shown, *placed, *means, *(own for side in described for own in (side.categories, side.tips))]
-    written = [*means, *_choose_written(sides, shown, described, choice), *placed]
+    draw_colour_bar(ax, scale, numbers)
     taken = np.vstack([np.empty((0, 2)), *lines, *edges])
-    placing, n_silent = write_labels(ax, clouds, written, max_labels, choice, taken, pictures)
-    notes = [*list_caption_parts(described), *describe_faithfulness(seen, [index])]
-    notes += [*(note for own in told for note in own.notes), *note_large_ellipses(large)]
-    notes += [*draw_orders(ax, d_or_est, sides, shown), *note_arrows(arrows, map), *note_numbers(numbers, shown)]
-    notes = [note for note in [*notes, *(seen.notes or note_values_without_place(shown))] if note]
-    arrange_plane(ax, collect_legend(ax, handles), notes, placing, n_silent, is_own_figure)
+    placing = write_labels(ax, drawn.clouds, drawn.choose_written(choice), max_labels, choice, taken, pictures)
+    notes = [*list_caption_parts(drawn.described), *describe_faithfulness(seen, [index])]
+    notes += [*list_group_notes(drawn_groups, large), *draw_orders(ax, d_or_est, sides, drawn.shown)]
+    notes += [*note_arrows(arrows, map), *note_numbers(numbers, drawn.shown), *seen.notes]
+    legend = collect_legend(ax, handles if numbers is None else ())
+    arrange_plane(ax, legend, [note for note in notes if note], placing, is_own_figure)
     return ax
+
+
+@dataclass(frozen=True, eq=False)
+class DrawnPairs:
+    """Two variables in one plane, ready to be drawn.
+
+    Attributes
+    ----------
+    sides : (DrawnCloud, DrawnCloud)
+        The points of x and y.
+    are_shown : (bool, bool)
+        Whether these are drawn.
+    all_described : list of SideColumns
+        What is known of the columns of each side that has some.
+    placed : list of DrawnCloud
+        Supplementary points and marks.
+    groups : DrawnGroups or None
+        The groups of the points of x.
+    """
+
+    sides: tuple[DrawnCloud, DrawnCloud]
+    are_shown: tuple[bool, bool]
+    all_described: list[SideColumns]
+    placed: list[DrawnCloud]
+    groups: DrawnGroups | None
+
+    @property
+    def shown(self) -> list[DrawnCloud]:
+        """The sides that are drawn."""
+        return [side for side, is_shown in zip(self.sides, self.are_shown, strict=True) if is_shown]
+
+    @property
+    def described(self) -> list[SideColumns]:
+        """The columns of the sides that are drawn, which have their markers."""
+        markers = {side.marker for side in self.shown}
+        return [own for own in self.all_described if own.rows.marker in markers]
+
+    @property
+    def means(self) -> list[DrawnCloud]:
+        """The means of groups that are named there."""
+        return [] if self.groups is None else self.groups.marks
+
+    @property
+    def clouds(self) -> list[DrawnCloud]:
+        """All points."""
+        of_columns = [cloud for own in self.described for cloud in (own.categories, own.tips)]
+        return [*self.shown, *self.placed, *self.means, *of_columns]
+
+    def choose_written(self, choice: LabelChoice) -> list[DrawnCloud]:
+        """Choose the points whose labels are asked for: sides with the marks of their columns, and all others."""
+        x, y = ([side, *self._list_column_clouds(side)] if side in self.shown else [] for side in self.sides)
+        return [*self.means, *choice.take(x, y), *self.placed]
+
+    def _list_column_clouds(self, side: DrawnCloud) -> list[DrawnCloud]:
+        own = [columns for columns in self.described if columns.rows.marker == side.marker]
+        return [cloud for columns in own for cloud in (columns.categories, columns.tips)]
+
+
+def draw_points(ax: Axes, drawn: DrawnPairs, arrows: str | None, opacity: float) -> tuple[list[np.ndarray], list[str]]:
+    """Draw all points, and the shapes and lines that belong to them.
+
+    Returns
+    -------
+    lines : list of ndarray of shape (m, 2)
+        Points of lines, which no label may cover.
+    large : list of str
+        The groups whose ellipses reach beyond the picture.
+    """
+    draw_cross(ax)
+    draw_group_shapes(ax, drawn.groups)
+    is_arrow = (False, False) if arrows is None else ARROWS[arrows]
+    tips = [side for side, has_arrows in zip(drawn.sides, is_arrow, strict=True) if has_arrows and side in drawn.shown]
+    lines = draw_biplot_arrows(ax, tips)
+    for cloud in [*drawn.shown, *(own.categories for own in drawn.described), *drawn.placed, *drawn.means]:
+        is_above = (bool(drawn.described) and not cloud.is_faint) or cloud in drawn.means
+        draw_cloud(ax, cloud, opacity, is_above)
+    large = fit_ellipses(ax, drawn.groups)
+    return [*lines, *(draw_numbers(ax, own) for own in drawn.described)], large
 
 
 def _draw_classifier_parts(
@@ -220,19 +276,6 @@ def _make_class_handles(sides: tuple[DrawnCloud, DrawnCloud], colour: dict[Any, 
     if set(colour) <= set(sides[1].labels) or len(colour) > 20:
         return []
     return [Patch(color=value, label=one_line(name)) for name, value in colour.items()]
-
-
-def _choose_written(
-    sides: Sequence[DrawnCloud], shown: Sequence[DrawnCloud], described: list[SideColumns], choice: LabelChoice
-) -> list[DrawnCloud]:
-    """Choose the sides, and the marks of their columns, whose labels are asked for."""
-    x, y = ([rows, *_list_column_clouds(rows, described)] if rows in shown else [] for rows in sides)
-    return choice.take(x, y)
-
-
-def _list_column_clouds(rows: DrawnCloud, described: list[SideColumns]) -> list[DrawnCloud]:
-    """List the marks of the columns of a side, which has its marker."""
-    return [cloud for side in described if side.rows.marker == rows.marker for cloud in (side.categories, side.tips)]
 
 
 def make_tips(sides: tuple[DrawnCloud, DrawnCloud], arrows: Any) -> tuple[DrawnCloud, DrawnCloud]:

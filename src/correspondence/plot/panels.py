@@ -22,8 +22,8 @@ from correspondence.plot.groups import (
     check_ellipses,
     draw_group_shapes,
     fit_ellipses,
+    list_group_notes,
     make_drawn_groups,
-    note_large_ellipses,
 )
 from correspondence.plot.many_columns import MAX_DOTS, draw_rows, thin_out_rows
 from correspondence.plot.plane_parts import draw_cloud, draw_cross, list_axis_titles
@@ -117,9 +117,10 @@ def multiples(
     behind = replace(_thin_out(cloud), colour=OTHERS_COLOUR)
     large: list[str] = []
     for ax, j in zip(panels, np.sort(largest).tolist(), strict=True):
-        draw_panel(ax, cloud, behind, drawn, j)
-        large += fit_ellipses(ax, drawn, [j])
-    notes = _list_notes(drawn, sizes, largest) + note_large_ellipses(large)
+        shown = replace(drawn, chosen=[j])
+        draw_panel(ax, cloud, behind, shown, j)
+        large += fit_ellipses(ax, shown)
+    notes = list_group_notes(drawn, large) + _note_groups_left_out(sizes, largest)
     write_below(figure, list_axis_titles(d_or_est, index), notes)
     return figure
 
@@ -162,20 +163,14 @@ def draw_panel(ax: Axes, cloud: DrawnCloud, behind: DrawnCloud, drawn: DrawnGrou
     own = np.flatnonzero(grouping.codes[cloud.points.rows] == j)
     draw_cross(ax)
     draw_cloud(ax, behind, alpha=OTHERS_ALPHA)
-    draw_group_shapes(ax, drawn, [j])
-    members = replace(_thin_out(_take_points(cloud, own)), colour=grouping.colours[j])
+    draw_group_shapes(ax, drawn)
+    members = replace(_thin_out(cloud.take(own).forget_labels()), colour=grouping.colours[j])
     draw_cloud(ax, members, alpha=0.9 if len(own) <= 500 else 0.5, is_above=True)
     ink = darken_colour(grouping.colours[j])
     ax.plot(*shapes.means[j], "P", color=ink, ms=9, mec="white", mew=0.6, zorder=3)
     title = f"{one_line(grouping.names[j], MAX_TITLE_LETTERS)} ({len(own):,})"
     ax.set_title(title, color=ink, fontsize=10, parse_math=False)
     ax.set_aspect("equal", adjustable="box")
-
-
-def _take_points(cloud: DrawnCloud, own: np.ndarray) -> DrawnCloud:
-    """Return some points of a cloud, without labels."""
-    points = replace(cloud.points, labels=None, places=cloud.points.places[own], rows=cloud.points.rows[own])
-    return replace(cloud, points=points, xy=cloud.xy[own], area=cloud.area[own], weight=cloud.weight[own])
 
 
 def _thin_out(cloud: DrawnCloud) -> DrawnCloud:
@@ -198,11 +193,10 @@ def write_below(figure: Figure, titles: list[str], notes: list[str]) -> None:
         figure.text(0.12 / width, 0.05 / height, text, fontsize=7, color="0.4", va="bottom", gid="caption")
 
 
-def _list_notes(drawn: DrawnGroups, sizes: np.ndarray, largest: np.ndarray) -> list[str]:
-    """List what the shapes are, and which groups and points have no panel."""
-    notes = list(drawn.notes)
+def _note_groups_left_out(sizes: np.ndarray, largest: np.ndarray) -> list[str]:
+    """Say how many groups and points have no panel."""
     left = np.setdiff1d(np.flatnonzero(sizes), largest)
-    if len(left):
-        noun = "group" if len(left) == 1 else "groups"
-        notes.append(f"not drawn: {len(left):,} smaller {noun} with {int(sizes[left].sum()):,} points")
-    return notes
+    if not len(left):
+        return []
+    noun = "group" if len(left) == 1 else "groups"
+    return [f"not drawn: {len(left):,} smaller {noun} with {int(sizes[left].sum()):,} points"]

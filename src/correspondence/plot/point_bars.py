@@ -15,6 +15,7 @@ from correspondence._util.arguments import check_whole
 from correspondence._util.labels import to_object_array
 from correspondence._util.text import one_line
 from correspondence.core.asymmetric import find_asymmetric
+from correspondence.core.axis_numbers import check_axis_numbers
 from correspondence.core.decomposition import as_decomposition
 from correspondence.core.functions import LabelFunctions
 from correspondence.plot.layout import arrange_plane
@@ -22,7 +23,6 @@ from correspondence.plot.legends import LegendParts
 from correspondence.plot.style import make_axes, simplify_frame
 from correspondence.results.points import Points
 from correspondence.scene.colours import COLUMNS, GREY, ROWS
-from correspondence.scene.points import check_axis_numbers
 
 __all__ = ["contributions", "quality"]
 
@@ -89,14 +89,8 @@ def contributions(
     shown = [_measure_contributions(d_or_est, name, index) for name in sides]
     expected = [100 / max(1, int(np.isfinite(own.values).sum())) for own in shown]
     has_signs = len(index) == 1 and len(shown) == 1
-    is_own_figure, ax = (
-        ax is None,
-        draw_bars(ax, shown, expected, "equal shares", check_whole(most, "most", 1), has_signs),
-    )
-    _finish_bars(
-        ax, f"Contribution of {' and '.join(sides)} to {_name_axes(index)} (%)", shown, most, has_signs, is_own_figure
-    )
-    return ax
+    title = f"Contribution of {' and '.join(sides)} to {_name_axes(index)} (%)"
+    return draw_bars(ax, shown, title, expected, "equal shares", check_whole(most, "most", 1), has_signs)
 
 
 def quality(
@@ -140,19 +134,8 @@ def quality(
     index, sides = check_bars(d_or_est, axis, side)
     shown = [_measure_quality(d_or_est, name, index) for name in sides]
     expected = [float(np.nanmean(own.values)) for own in shown]
-    is_own_figure, ax = (
-        ax is None,
-        draw_bars(ax, shown, expected, "average", check_whole(most, "most", 1), has_signs=False),
-    )
-    _finish_bars(
-        ax,
-        f"Quality of {' and '.join(sides)} on {_name_axes(index)} (cos2, %)",
-        shown,
-        most,
-        has_signs=False,
-        is_own_figure=is_own_figure,
-    )
-    return ax
+    title = f"Quality of {' and '.join(sides)} on {_name_axes(index)} (cos2, %)"
+    return draw_bars(ax, shown, title, expected, "average", check_whole(most, "most", 1), has_signs=False)
 
 
 def check_bars(d_or_est: Any, axis: Any, side: Any) -> tuple[list[int], tuple[str, ...]]:
@@ -169,30 +152,36 @@ def check_bars(d_or_est: Any, axis: Any, side: Any) -> tuple[list[int], tuple[st
 
 def _measure_contributions(d_or_est: Any, side: str, index: list[int]) -> BarSide:
     """Measure the contributions of labels to some axes, which count by their inertias."""
-    points = find_bar_points(d_or_est, side)
+    points, numbers = find_bar_points(d_or_est, side), _find_numbers(d_or_est, side)
     inertias = points.correlations[index] ** 2
-    own = points.contributions[:, index]
-    signs, labels = points.standard[:, index[0]], points.labels
-    numbers = getattr(d_or_est, "numbers_", None) if side == "columns" else None
-    if numbers is not None and len(numbers.labels):  # they share the inertia with the answers
-        own = np.vstack([own, numbers.contributions[:, index]])
-        signs = np.append(signs, numbers.correlations[:, index[0]])
-        labels = to_object_array([*labels.tolist(), *map(str, numbers.labels.tolist())])
-    share = own @ inertias / max(float(inertias.sum()), 1e-300)
-    return BarSide(side, labels, 100 * share, signs >= 0)
+    share = points.contributions[:, index] @ inertias
+    if numbers is not None:  # they share the inertia with the answers
+        share = np.append(share, numbers.contributions[:, index] @ inertias)
+    return _make_bar_side(side, points, numbers, index[0], share / max(float(inertias.sum()), 1e-300))
 
 
 def _measure_quality(d_or_est: Any, side: str, index: list[int]) -> BarSide:
     """Measure the quality of labels on some axes together."""
-    points = find_bar_points(d_or_est, side)
-    value = np.where(np.isfinite(points.standard[:, index[0]]), points.cos2[:, index].sum(axis=1), np.nan)
-    labels, signs = points.labels, points.standard[:, index[0]]
+    points, numbers = find_bar_points(d_or_est, side), _find_numbers(d_or_est, side)
+    share = np.where(np.isfinite(points.standard[:, index[0]]), points.cos2[:, index].sum(axis=1), np.nan)
+    if numbers is not None:
+        share = np.append(share, numbers.cos2[:, index].sum(axis=1))
+    return _make_bar_side(side, points, numbers, index[0], share)
+
+
+def _find_numbers(d_or_est: Any, side: str) -> Any:
+    """Find the numbers among the columns of an analysis of many columns; None if there are none."""
     numbers = getattr(d_or_est, "numbers_", None) if side == "columns" else None
-    if numbers is not None and len(numbers.labels):
-        value = np.append(value, numbers.cos2[:, index].sum(axis=1))
-        signs = np.append(signs, numbers.correlations[:, index[0]])
+    return None if numbers is None or not len(numbers.labels) else numbers
+
+
+def _make_bar_side(side: str, points: Points, numbers: Any, axis: int, shares: np.ndarray) -> BarSide:
+    """Make the bars of points, and of the numbers after them."""
+    signs, labels = points.standard[:, axis], points.labels
+    if numbers is not None:
+        signs = np.append(signs, numbers.correlations[:, axis])
         labels = to_object_array([*labels.tolist(), *map(str, numbers.labels.tolist())])
-    return BarSide(side, labels, 100 * value, signs >= 0)
+    return BarSide(side, labels, 100 * shares, signs >= 0)
 
 
 def find_bar_points(d_or_est: Any, side: str) -> Points:
@@ -207,17 +196,22 @@ def find_bar_points(d_or_est: Any, side: str) -> Points:
             "d_or_est must decompose two discrete variables, as CA does, or many columns, "
             f"got {type(d_or_est).__name__}."
         )
-    standard = np.where(functions.mass[:, None] > 0, functions.values, np.nan)
+    mass, standard = functions.mass, np.where(functions.mass[:, None] > 0, functions.values, np.nan)
     squares = ((standard * d.correlations) ** 2).sum(axis=1)
-    return Points(
-        functions.labels, functions.mass, np.sqrt(squares), functions.mass * squares, standard, d.correlations
-    )
+    return Points(functions.labels, mass, np.sqrt(squares), mass * squares, standard, d.correlations)
 
 
 def draw_bars(
-    ax: Axes | None, sides: Sequence[BarSide], expected: Sequence[float], meaning: str, most: int, has_signs: bool
+    ax: Axes | None,
+    sides: Sequence[BarSide],
+    title: str,
+    expected: Sequence[float],
+    meaning: str,
+    most: int,
+    has_signs: bool,
 ) -> Axes:
     """Draw the longest bars of some sides, the longest above, and what is expected of each side."""
+    is_own_figure = ax is None
     labels = [label for own in sides for label in own.labels.tolist()]
     values = np.concatenate([own.values for own in sides])
     signs = np.concatenate([own.is_positive for own in sides])
@@ -231,23 +225,20 @@ def draw_bars(
     for own, value in zip(sides, expected, strict=True):
         colour, name = (GREY, meaning) if len(sides) == 1 else (COLOURS[own.name], f"{meaning} of {own.name}")
         ax.axvline(value, color=colour, lw=1, ls="--", label=name, path_effects=[OUTLINE])
+    ax.set_xlabel(title)
+    simplify_frame(ax)
+    _explain_bars(ax, sides, len(known) - len(order), has_signs, is_own_figure)
     return ax
 
 
-def _finish_bars(
-    ax: Axes, title: str, sides: Sequence[BarSide], most: int, has_signs: bool, is_own_figure: bool
-) -> None:
-    """Write what bars and lines mean, and how many labels are not drawn."""
-    ax.set_xlabel(title)
+def _explain_bars(ax: Axes, sides: Sequence[BarSide], n_left: int, has_signs: bool, is_own_figure: bool) -> None:
+    """Write what bars and lines mean, and how many bars are not drawn."""
     handles = [] if len(sides) == 1 else [Patch(color=COLOURS[own.name], label=own.name) for own in sides]
     if has_signs:
         handles = [Patch(color=ROWS, label="positive side"), Patch(color=COLUMNS, label="negative side")]
-    n_left = sum(np.count_nonzero(np.isfinite(own.values)) for own in sides) - most
-    notes = [f"not drawn: {n_left:,} shorter {'bar' if n_left == 1 else 'bars'}"] if n_left > 0 else []
-    arrange_plane(
-        ax, LegendParts([*handles, *ax.lines], 4, is_beside=False, gap_letters=0.6), notes, None, 0, is_own_figure
-    )
-    simplify_frame(ax)
+    notes = [f"not drawn: {n_left:,} shorter {'bar' if n_left == 1 else 'bars'}"] if n_left else []
+    legend = LegendParts([*handles, *ax.lines], 4, is_beside=False, gap_letters=0.6)
+    arrange_plane(ax, legend, notes, is_own_figure=is_own_figure)
 
 
 def _name_axes(index: Sequence[int]) -> str:

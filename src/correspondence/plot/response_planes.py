@@ -14,13 +14,13 @@ from correspondence._util.text import short_repr
 from correspondence.core.asymmetric import find_asymmetric
 from correspondence.core.decomposition import Decomposition
 from correspondence.plot.column_marks import draw_number, sample_lines
-from correspondence.plot.drawn_clouds import DrawnCloud, make_sides, place_supplementary, size_clouds
+from correspondence.plot.drawn_clouds import DrawnCloud, list_supplementary, make_sides, place_supplementary, size_sides
 from correspondence.plot.groups import split_ellipses
 from correspondence.plot.label_choice import check_sides, read_labels
 from correspondence.plot.labels import write_labels
 from correspondence.plot.layout import arrange_plane
 from correspondence.plot.legends import collect_legend
-from correspondence.plot.number_colours import draw_colour_bar, note_numbers, read_colour
+from correspondence.plot.number_colours import colour_sides_by_numbers, draw_colour_bar, note_numbers, read_colour
 from correspondence.plot.plane_parts import choose_opacity, draw_cloud, draw_cross, label_axes
 from correspondence.plot.spreads import draw_spreads, pair_with_ellipses
 from correspondence.plot.style import make_axes
@@ -69,18 +69,12 @@ def draw_response_plane(
     called = check_names(("rows", "columns") if names is None else names)
     check_sides(rows, columns)
     choice, numbers = read_labels(labels), read_colour(colour)
-    sides = list(make_sides(d_or_est, drawn, index, map, called, None, None))
-    sides = [own for side in sides for own in size_clouds([side], size)]
-    scale = None
-    if numbers is not None:
-        (x,), (y,), scale = numbers.colour(sides[:1], sides[1:])
-        sides = [x, y]
+    pair = size_sides(make_sides(d_or_est, drawn, index, map, called, None, None), size)
+    pair, scale = colour_sides_by_numbers(pair, numbers)
     bootstrap = read_bootstrap(ellipses)
-    placed = [place_predictor(points, index) for points in _list_given(supplementary)]
-    factor = 1.0
-    lines: list[np.ndarray] = []
-    pair, drawn_axes = (sides[0], sides[1]), axes[: len(index)]
-    spreads = [] if bootstrap is None else pair_with_ellipses(pair, bootstrap, drawn_axes, level)
+    spreads = [] if bootstrap is None else pair_with_ellipses(pair, bootstrap, axes[: len(index)], level)
+    placed = [place_predictor(points, index) for points in list_supplementary(supplementary)]
+    sides, lines, factor = list(pair), list[np.ndarray](), 1.0
     of_predictor = sides[1 - response]
     if scalings[response] == "standard":
         factor = choose_arrow_factor(np.vstack([cloud.xy for cloud in (of_predictor, *placed)]), sides[response].xy)
@@ -95,18 +89,13 @@ def draw_response_plane(
         draw_number(ax, line, sides[response].colour)
     draw_spreads(ax, [pair for pair in spreads if pair[0] in shown], ellipses_of)
     label_axes(ax, [f"Axis {i + 1}: inertia {d.pics[i]:.4f}, {100 * d.inertia_ratios[i]:.1f} % of tau" for i in index])
-    if scale is not None and numbers is not None:
-        draw_colour_bar(ax, scale, numbers.title)
+    draw_colour_bar(ax, scale, numbers)
     written = [*(side for side in choice.take(sides[:1], sides[1:]) if side in shown), *placed]
     taken = sample_lines(lines, N_ARROW_POINTS)
-    placing, n_silent = write_labels(ax, [*shown, *placed], written, max_labels, choice, taken)
+    placing = write_labels(ax, [*shown, *placed], written, max_labels, choice, taken)
     notes = [write_response_caption(sides, response, factor, has_arrows=bool(lines)), *note_numbers(numbers, shown)]
-    arrange_plane(ax, collect_legend(ax), notes, placing, n_silent, is_own_figure)
+    arrange_plane(ax, collect_legend(ax), notes, placing, is_own_figure)
     return ax
-
-
-def _list_given(supplementary: Any) -> list[Any]:
-    return list(supplementary) if isinstance(supplementary, list | tuple) else [supplementary]
 
 
 def read_bootstrap(ellipses: Bootstrap | str | None) -> Bootstrap | None:

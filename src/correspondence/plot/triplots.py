@@ -18,18 +18,18 @@ from correspondence.plot.drawn_clouds import DrawnCloud, add_zero_height, choose
 from correspondence.plot.group_names import share_names
 from correspondence.plot.groups import (
     check_ellipses,
-    draw_told_groups,
-    fit_told_groups,
+    draw_group_shapes,
+    fit_ellipses,
     list_group_handles,
+    list_group_notes,
     make_drawn_groups,
-    note_large_ellipses,
     split_ellipses,
 )
 from correspondence.plot.label_choice import LabelChoice, check_sides, read_labels
 from correspondence.plot.labels import write_labels
 from correspondence.plot.layout import arrange_plane
 from correspondence.plot.legends import collect_legend
-from correspondence.plot.number_colours import draw_colour_bar, note_numbers, read_colour
+from correspondence.plot.number_colours import colour_sides_by_numbers, draw_colour_bar, note_numbers, read_colour
 from correspondence.plot.plane_parts import choose_opacity, draw_cloud, draw_cross, label_axes
 from correspondence.plot.style import make_axes
 from correspondence.scene.colours import COLUMNS, GREY, ROWS
@@ -153,15 +153,15 @@ def draw_triplot(
     share = check_ellipses(ellipses, hulls, len(index), grouping is not None)
     drawn = place_triplot(scene, index, map, check_sites(sites), called, size, variables is not False)
     drawn = colour_sites(drawn, grouping)
-    scale = None
-    if numbers is not None:
-        (own,), (species,), scale = numbers.colour([drawn.sites], [drawn.species])
-        drawn = replace(drawn, sites=own, species=species)
-    told = []
+    (of_sites, of_species), scale = colour_sides_by_numbers((drawn.sites, drawn.species), numbers)
+    drawn = replace(drawn, sites=of_sites, species=of_species)
+    drawn_groups = None
     if grouping is not None and (groups is not None or ellipses is not None or share):
         is_named = groups is not None
-        told = [make_drawn_groups(drawn.sites, grouping, ellipses, level, share, is_named=is_named)]
-    means = [marks for own in told for marks in own.marks]
+        drawn_groups = make_drawn_groups(
+            drawn.sites, grouping, ellipses, level, share, is_named=is_named, ellipses_of=ellipses_of
+        )
+    means = [] if drawn_groups is None else drawn_groups.marks
     if means and drawn.centroids:  # a category at the mean of the group of the same name is named once
         left, shared = share_names(means[0], drawn.centroids, [scene.answers])
         drawn, means = replace(drawn, centroids=shared), [left] if len(left.xy) else []
@@ -169,23 +169,20 @@ def draw_triplot(
     written = drawn.choose_written(choice, shown)
     is_own_figure, ax = ax is None, make_axes(ax, choose_triplot_size(drawn, len(index)))
     draw_cross(ax)
-    draw_told_groups(ax, told, ellipses_of)
+    draw_group_shapes(ax, drawn_groups)
     for cloud in [*shown, *means]:
         draw_cloud(ax, cloud, choose_opacity(size, numbers is not None), is_above=cloud is not drawn.sites)
-    large = fit_told_groups(ax, told, ellipses_of)
+    large = fit_ellipses(ax, drawn_groups)
     lines = draw_constraints(ax, drawn)
     label_axes(ax, [scene.write_axis_title(i) for i in index])
-    if scale is not None and numbers is not None:
-        draw_colour_bar(ax, scale, numbers.title)
-    clouds = [cloud if cloud in written else forget_labels(cloud) for cloud in shown]
+    draw_colour_bar(ax, scale, numbers)
+    clouds = [cloud if cloud in written else cloud.forget_labels() for cloud in shown]
     written = [*written, *means]
     clouds += [drawn.tips, *means]
-    placing, n_silent = write_labels(ax, clouds, written, max_labels, choice, lines, (), LABEL_REACH_POINTS)
-    notes = [*list_triplot_notes(scene, drawn, map, sites, index), *(note for own in told for note in own.notes)]
-    notes += [*note_large_ellipses(large), *note_numbers(numbers, shown)]
-    arrange_plane(
-        ax, collect_legend(ax, list_triplot_handles(drawn, grouping)), notes, placing, n_silent, is_own_figure
-    )
+    placing = write_labels(ax, clouds, written, max_labels, choice, lines, (), LABEL_REACH_POINTS)
+    notes = [*list_triplot_notes(scene, drawn, map, sites, index), *list_group_notes(drawn_groups, large)]
+    notes += note_numbers(numbers, shown)
+    arrange_plane(ax, collect_legend(ax, list_triplot_handles(drawn, grouping)), notes, placing, is_own_figure)
     return ax
 
 
@@ -196,11 +193,6 @@ def draw_constraints(ax: Axes, drawn: DrawnTriplot) -> np.ndarray:
     for line in drawn.arrows + drawn.paths:
         draw_number(ax, line, ROWS)
     return np.vstack([sample_lines(drawn.arrows, N_ARROW_POINTS), sample_lines(drawn.paths)])
-
-
-def forget_labels(cloud: DrawnCloud) -> DrawnCloud:
-    """Return a cloud whose points have no names, so that labels may cover them."""
-    return replace(cloud, points=replace(cloud.points, labels=None))
 
 
 def colour_sites(drawn: DrawnTriplot, grouping: Grouping | None) -> DrawnTriplot:
