@@ -1,5 +1,6 @@
 """Pictures of classifiers: boundaries, rings and thumbnails where the numbers say, and the model asked only once."""
 
+from io import BytesIO
 from itertools import combinations
 
 import matplotlib.pyplot as plt
@@ -517,3 +518,17 @@ def test_bad_comparisons(comparison):
         plot.classifiers(comparison, n=0)
     with pytest.raises(ValueError, match=r"^axes must .*4"):
         plot.classifiers(comparison, (1, 4))
+
+
+def test_the_caption_fits_at_any_resolution():
+    """Letters are placed at whole pixels, so that at few pixels a line is longer than the sum of its words."""
+    P = np.random.default_rng(0).dirichlet(np.full(8, 0.3), 400)
+    figure = co.plot.plane(co.ClassifierCA.from_beliefs(P).focus(P, range(4)), X=P).figure
+    for dpi in (100, 80):
+        picture = BytesIO()
+        figure.savefig(picture, dpi=dpi)
+        picture.seek(0)
+        shown = plt.imread(picture)
+        below = shown[-len(shown) // 20 :, -4:, :3]
+        assert below.min() == 1, dpi  # white: no letter of the caption reaches the edge
+    plt.close(figure)

@@ -14,7 +14,6 @@ from correspondence.plot.style import scale_letters
 __all__ = ["CAPTION_SIZE_POINTS", "Caption", "annotate_caption", "wrap_words"]
 
 CAPTION_OFFSET_POINTS, CAPTION_SIZE_POINTS = 34.0, 7.0  # below the plane, until the layout is known
-SPACE_SHARE = 0.32  # of the height of letters
 
 
 def annotate_caption(ax: Axes, text: str) -> Any:
@@ -34,26 +33,23 @@ def annotate_caption(ax: Axes, text: str) -> Any:
     )
 
 
-def wrap_words(text: str, width: float, measure: Callable[[str], float], space: float) -> str:
+def wrap_words(text: str, width: float, measure: Callable[[str], float]) -> str:
     """Break a text into lines of at most a width, at spaces.
 
     Examples
     --------
-    >>> print(wrap_words("one two three", 8, len, 1))
+    >>> print(wrap_words("one two three", 8, len))
     one two
     three
     """
-    lines: list[list[str]] = []
-    used = 0.0
+    lines: list[str] = []
     for word in text.split():
-        long = measure(word)
-        if lines and used + space + long <= width:
-            lines[-1].append(word)
-            used += space + long
+        longer = f"{lines[-1]} {word}" if lines else word
+        if lines and measure(longer) <= width:  # whole lines, because letters are placed at whole pixels
+            lines[-1] = longer
         else:
-            lines.append([word])
-            used = long
-    return "\n".join(" ".join(line) for line in lines)
+            lines.append(word)
+    return "\n".join(lines)
 
 
 class Caption:

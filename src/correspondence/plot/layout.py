@@ -16,7 +16,7 @@ from matplotlib.text import Text
 from matplotlib.ticker import AutoLocator
 from matplotlib.transforms import Bbox
 
-from correspondence.plot.captions import SPACE_SHARE, Caption, wrap_words
+from correspondence.plot.captions import Caption, wrap_words
 from correspondence.plot.label_placement import LabelPlacing
 from correspondence.plot.legends import LegendParts
 from correspondence.plot.style import find_font_scale
@@ -100,7 +100,7 @@ class PlaneLayout:
         self.titles = [(axis.label, axis.label.get_text()) for axis in (ax.xaxis, ax.yaxis)]
         self.shown = [text for _, text in self.titles]
         self.room = np.full(2, np.inf)
-        self.widths: dict[tuple[str, float], float] = {}
+        self.widths: dict[tuple[str, float, float], float] = {}
 
     @property
     def texts(self) -> list[Any]:
@@ -150,15 +150,14 @@ class PlaneLayout:
             text.set_position((0, -depth - CAPTION_GAP_POINTS))
 
     def _wrap(self, label: Text, words: str, width: float, renderer: Any) -> str:
-        space = SPACE_SHARE * label.get_fontproperties().get_size_in_points()
-        return wrap_words(words, width, lambda word: self._measure_line(label, word, renderer), space)
+        return wrap_words(words, width, lambda line: self._measure_line(label, line, renderer))
 
     def _measure_line(self, label: Text, line: str, renderer: Any) -> float:
         """Measure the width of letters, in points."""
         font: FontProperties = label.get_fontproperties()
-        key = (line, font.get_size_in_points())
+        pixels = renderer.points_to_pixels(1)
+        key = (line, font.get_size_in_points(), pixels)
         if key not in self.widths:
-            pixels = renderer.points_to_pixels(1)
             self.widths[key] = renderer.get_text_width_height_descent(line, font, False)[0] / pixels
         return self.widths[key]
 
