@@ -28,6 +28,7 @@ from correspondence.plot.drawn_clouds import (
     colour_by_group,
     make_marks,
     make_sides,
+    note_values_without_place,
     place_all_supplementary,
     size_sides,
 )
@@ -131,7 +132,8 @@ def draw_pairs_plane(
     placing = write_labels(ax, drawn.clouds, drawn.choose_written(choice), max_labels, choice, taken, pictures)
     notes = [*list_caption_parts(drawn.described), *describe_faithfulness(seen, [index])]
     notes += [*list_group_notes(drawn_groups, large), *draw_orders(ax, d_or_est, sides, drawn.shown)]
-    notes += [*note_arrows(arrows, map), *note_numbers(numbers, drawn.shown), *seen.notes]
+    notes += [*note_arrows(arrows, map), *note_numbers(numbers, drawn.shown)]
+    notes += seen.notes or note_values_without_place(drawn.shown)
     legend = collect_legend(ax, handles if numbers is None else ())
     arrange_plane(ax, legend, [note for note in notes if note], placing, is_own_figure)
     return ax
