@@ -15,13 +15,13 @@ import scipy.sparse as sp
 from PIL import Image
 
 import correspondence as co
-from correspondence import page as page_module
 from correspondence.app.analyze import files as files_module
 from correspondence.app.analyze import job as job_module
 from correspondence.app.analyze.files import RESULT_FILES, check_folder, write_analysis
 from correspondence.app.analyze.inputs import Request, read_data
 from correspondence.app.analyze.job import analyze_data, find_saving_obstacle, format_summary
 from correspondence.describe.axis_words import find_axis_words
+from correspondence.page import pairs_page
 from correspondence.results.component_tests import LatentDimension
 from correspondence.selection.method_registry import METHODS, PairsProfile, make_estimator
 
@@ -627,7 +627,7 @@ def test_words_are_found_once(save, wines, tmp_path, monkeypatch):
         calls.append(arguments)
         return find_axis_words(*arguments, **options)
 
-    for module in (job_module, page_module):
+    for module in (job_module, pairs_page):
         monkeypatch.setattr(module, "find_axis_words", count)
     request = Request(save(wines), y=["colour"])
     analysis = analyze_data(read_data(request), "cca")

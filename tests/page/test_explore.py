@@ -17,7 +17,7 @@ from sklearn.datasets import load_iris
 from sklearn.linear_model import LogisticRegression, SGDClassifier
 
 import correspondence as co
-import correspondence.page
+from correspondence.page import pairs_page
 from correspondence.page.packing import lay_out_scree, make_sprites, shorten_mantissas
 from correspondence.results.evidence import Component
 
@@ -528,7 +528,7 @@ def test_an_existing_file_is_replaced_only_if_asked_for_and_a_missing_folder_nam
     path.write_text("old")
     page = co.explore(ca)
     with monkeypatch.context() as patched:
-        patched.setattr("correspondence.page.make_scene", None)  # the work is not begun
+        patched.setattr("correspondence.page.pairs_page.make_scene", None)  # the work is not begun
         for write in (page.save, lambda path: co.explore(ca, path=path)):
             with pytest.raises(FileExistsError, match=r"page.html.*overwrite=True"):
                 write(path)
@@ -541,13 +541,13 @@ def test_an_existing_file_is_replaced_only_if_asked_for_and_a_missing_folder_nam
 
 def test_a_file_that_appears_during_the_work_is_kept(ca, tmp_path, monkeypatch):
     path = tmp_path / "page.html"
-    render = correspondence.page.render_page
+    render = pairs_page.render_page
 
     def render_slowly(**content):
         path.write_text("of another program")
         return render(**content)
 
-    monkeypatch.setattr(correspondence.page, "render_page", render_slowly)
+    monkeypatch.setattr(pairs_page, "render_page", render_slowly)
     with pytest.raises(FileExistsError, match="overwrite"):
         co.explore(ca, path=path)
     assert [file.read_text() for file in tmp_path.iterdir()] == ["of another program"]

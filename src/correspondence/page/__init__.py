@@ -2,45 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 from correspondence._util.arguments import check_whole
 from correspondence._util.files import check_new_file
 from correspondence.core.decomposition import as_decomposition, refuse_given
-from correspondence.describe.axis_words import AxisWords, find_axis_words
-from correspondence.describe.sentences import write_sentences
+from correspondence.describe.axis_words import AxisWords
 from correspondence.page.associations import render_associations_page
-from correspondence.page.clouds import Cloud, add_data, colour_clouds, limit_columns, list_class_items, make_clouds
-from correspondence.page.column_marks import add_column_clouds, list_structure
+from correspondence.page.columns_page import render_columns_page
 from correspondence.page.explorer_page import ExplorerPage
-from correspondence.page.filling import list_paragraphs, render_page
-from correspondence.page.making import Making, describe_making
-from correspondence.page.many_columns import (
-    adjust_components,
-    find_answer_words,
-    list_column_facts,
-    list_eta2,
-    make_column_clouds,
-    pack_columns_payload,
-    write_column_sentences,
-)
-from correspondence.page.packing import lay_out_scree
-from correspondence.page.payload import pack_payload
+from correspondence.page.filling import TITLE
+from correspondence.page.making import describe_making
+from correspondence.page.pairs_page import render_pairs_page
 from correspondence.page.triplot import render_triplot_page
 from correspondence.results.associations import Associations
-from correspondence.results.evidence import CrossFit, Evidence, list_components
-from correspondence.scene.classes import make_scene
-from correspondence.scene.groups import read_row_groups
-from correspondence.scene.many_columns import check_unused, has_many_columns, make_columns_scene, name_share
-from correspondence.scene.points import check_names
+from correspondence.results.evidence import CrossFit
+from correspondence.scene.many_columns import has_many_columns
+from correspondence.scene.options import choose_options
 from correspondence.scene.triplot import is_constrained
 from correspondence.search.cross_modal import CrossModalIndex
 
 __all__ = ["explore"]
 
-TITLE = "Correspondence analysis"
+NOT_ON_PAGE = ("d_or_est", "path", "overwrite", "command")  # arguments that choose no content
 
 
 def explore(
@@ -156,127 +142,37 @@ def explore(
     >>> co.explore(ca, path="tasks.html", names=("task", "who does it"))      # doctest: +SKIP
     ExplorerPage(0.2 MB, tasks.html)
     """
-    made = describe_making(dict(locals()), explore.__kwdefaults__ or {})
+    arguments = dict(locals())
+    defaults = explore.__kwdefaults__ or {}
     check_whole(max_points, "max_points", 1)
     if path is not None:
         check_new_file(path, overwrite)
-    if isinstance(d_or_est, Associations):
-        unused = {"Y": Y, "held_out": held_out, "crossfit": crossfit, "groups": groups, "classes": classes}
-        unused |= {"data": data}
-        unused |= {"names": names, "x_labels": x_labels, "y_labels": y_labels, "x_images": x_images, "marks": marks}
-        check_unused(
-            unused | {"y_images": y_images, "index": index, "recorder": recorder, "words": words}, "associations"
-        )
-        page = render_associations_page(d_or_est, None if title == TITLE else title, about, X, max_points)
-        return _finish_page(page, path, overwrite)
-    advice = "Draw what is left by co.plot.plane(est, X=X, Y=Y, given=Z)."
-    refuse_given(as_decomposition(d_or_est), "a page to explore", advice)
-    if is_constrained(d_or_est):
-        unused = {"X": X, "Y": Y, "crossfit": crossfit, "classes": classes, "x_labels": x_labels, "y_labels": y_labels}
-        unused |= {"x_images": x_images, "y_images": y_images, "marks": marks, "index": index, "recorder": recorder}
-        check_unused(unused, "an analysis with constraints")
-        _check_result_types(held_out, None)
-        page = render_triplot_page(
-            d_or_est, held_out, tests, groups, data, names, title, about, words, max_points, made
-        )
-        return _finish_page(page, path, overwrite)
-    if tests is not None:
+    render, shown = choose_page(d_or_est)
+    if tests is not None and render is not render_triplot_page:
         raise ValueError("tests must be left out, except for a CA with constraints.")
-    if has_many_columns(d_or_est):
-        unused = {"Y": Y, "classes": classes, "x_labels": x_labels, "y_labels": y_labels, "x_images": x_images}
-        check_unused(unused | {"y_images": y_images, "marks": marks, "index": index, "recorder": recorder})
-        page = render_columns_page(d_or_est, X, held_out, groups, data, names, title, about, words, max_points, made)
-        return _finish_page(page, path, overwrite)
-    if groups is not None and classes is not None:
-        raise ValueError("classes must be left out where groups are given: both colour the points of X.")
-    seen = make_scene(d_or_est, X, classes, X if hasattr(d_or_est, "on_beliefs") else None, False)
-    if names is None:
-        names = ("x", "y") if seen.names == ("rows", "columns") else seen.names
-    called = check_names(names)
-    clouds = make_clouds(
-        seen, d_or_est, X, Y, called, max_points, (x_labels, y_labels), (x_images, y_images), marks, index
-    )
-    clouds = limit_columns(add_data(clouds, data))
-    clouds, colours = colour_clouds(clouds, seen, Y if index is None else None, groups)
-    clouds, described = add_column_clouds(clouds, as_decomposition(seen.est), X, Y, has_index=index is not None)
+    options = {name: value for name, value in arguments.items() if name not in NOT_ON_PAGE}
+    made = describe_making(options, defaults, command)  # which pages without a panel of code do not take
+    if boundaries is False and render is not render_pairs_page:
+        del options["boundaries"]  # there are none, as is wanted
+    taken = choose_options(render, shown, options | {"made": made}, defaults | {"made": made})
     _check_result_types(held_out, recorder)
-    if held_out is None:
-        held_out = getattr(d_or_est, "validation_", None) or getattr(d_or_est, "held_out_", None)
-    evidence = None if held_out is None else held_out.evidence
-    rows = list_components(as_decomposition(seen.est), evidence)
-    fitted = "claimed" if hasattr(seen.est, "on_beliefs") else "training"
-    items = None if index is None else (index.items_y, index.g, index.prior)
-    if words is None:
-        words = find_axis_words(as_decomposition(d_or_est), X, Y, y_items=items)
-    if colours is not None and words and not any(axis.x or axis.y for axis in words):
-        words = find_axis_words(as_decomposition(d_or_est), X, Y, x_items=list_class_items(clouds[0], colours["names"]))
-    page = render_page(
-        made=made,
-        title=str(title),
-        about=write_sentences(d_or_est, words, held_out, called[:2]) if about is None else list_paragraphs(about),
-        level=round(100 * evidence.level, 1) if evidence else None,
-        facts=list_facts(seen.est, clouds, evidence, has_groups=groups is not None),
-        names=called,
-        rows=rows,
-        scree=lay_out_scree(rows),
-        n_read=len(words) if evidence is None else evidence.n_holding,
-        words=[axis.complete_words(called[:2]) for axis in words],
-        structure=list_structure(described, called, clouds, held_out if crossfit is None else crossfit),
-        has_frames=recorder is not None,
-        data=pack_payload(seen, clouds, rows, called, colours, index, boundaries, recorder, fitted, described)
-        if rows
-        else "",
-        fitted=fitted,
-    )
-    return _finish_page(page, path, overwrite)
-
-
-def render_columns_page(
-    est: Any,
-    X: Any,
-    held_out: Any,
-    groups: Any,
-    data: Any,
-    names: Sequence[str] | None,
-    title: str,
-    about: Sequence[str] | None,
-    words: Sequence[AxisWords] | None,
-    most: int,
-    made: Making,
-) -> str:
-    """Render the page of an analysis of many columns; the parameters are those of `explore`."""
-    called = check_names(("rows", "answers") if names is None else names)
-    scene = make_columns_scene(est, X, most)
-    grouping = read_row_groups(est, scene, groups, None)
-    clouds = make_column_clouds(est, scene, called, grouping, groups, X, data)
-    _check_result_types(held_out, None)
-    evidence = None if held_out is None else held_out.evidence
-    rows = adjust_components(list_components(as_decomposition(est), evidence), est)
-    words = find_answer_words(est, scene) if words is None else words
-    return render_page(
-        made=made,
-        title=str(title),
-        about=write_column_sentences(est, words) if about is None else list_paragraphs(about),
-        level=round(100 * evidence.level, 1) if evidence else None,
-        facts=list_column_facts(est, scene, clouds),
-        names=called,
-        rows=rows,
-        scree=lay_out_scree(rows),
-        words=[axis.complete_words(called[:2]) for axis in words],
-        n_read=len(words) if evidence is None else evidence.n_holding,
-        structure=list_eta2(est),
-        has_frames=False,
-        data=pack_columns_payload(est, scene, clouds, rows, called, "training", grouping),
-        fitted="training",
-        many={"share": name_share(est)},
-    )
-
-
-def _finish_page(html: str, path: str | Path | None, overwrite: bool) -> ExplorerPage:
-    page = ExplorerPage(html)
+    page = ExplorerPage(render(d_or_est, **taken))
     if path is not None:
         page.save(path, overwrite)
     return page
+
+
+def choose_page(d_or_est: Any) -> tuple[Callable[..., str], str]:
+    """Choose the function that renders the page of an analysis, and say what kind of analysis that is."""
+    if isinstance(d_or_est, Associations):
+        return render_associations_page, "associations"
+    advice = "Draw what is left by co.plot.plane(est, X=X, Y=Y, given=Z)."
+    refuse_given(as_decomposition(d_or_est), "a page to explore", advice)
+    if is_constrained(d_or_est):
+        return render_triplot_page, "an analysis with constraints"
+    if has_many_columns(d_or_est):
+        return render_columns_page, "an analysis of many columns"
+    return render_pairs_page, "an analysis of two variables"
 
 
 def _check_result_types(held_out: Any, recorder: Any) -> None:
@@ -287,21 +183,3 @@ def _check_result_types(held_out: Any, recorder: Any) -> None:
         )
     if recorder is not None and not hasattr(recorder, "coordinates"):
         raise TypeError(f"recorder must be a TrainingRecorder, got {type(recorder).__name__}.")
-
-
-def list_facts(
-    d_or_est: Any, clouds: list[Cloud], evidence: Evidence | None, has_groups: bool = False
-) -> list[tuple[str, str]]:
-    """List figures, each with its name."""
-    d = as_decomposition(d_or_est)
-    facts = [("pairs", f"{d.n:,.10g}") if float(d.n).is_integer() else ("total", f"{d.n:,.6g}")]
-    if getattr(d_or_est, "group", None) is not None:
-        facts = [("sum of the belief in the group", f"{d.n:,.1f}")]
-    facts += [cloud.count() for cloud in clouds]
-    groupless = int((clouds[0].classes < 0).sum()) if has_groups and clouds[0].classes is not None else 0
-    if groupless:
-        facts.append(("without a group", f"{groupless:,}"))
-    facts.append(("total inertia", f"{d.chi2:.4g}"))
-    if evidence is None or evidence.captured is None:
-        return facts
-    return [*facts, ("captured of pairs held out", f"{evidence.captured:.4g}")]

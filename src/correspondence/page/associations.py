@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from correspondence.page.data_columns import to_texts
-from correspondence.page.filling import fill_template, list_paragraphs
+from correspondence.page.filling import TITLE, fill_template, list_paragraphs
 from correspondence.page.packing import pack_arrays, shorten_mantissas
 from correspondence.page.pair_columns import collect_pair_columns
 from correspondence.results.associations import Associations
@@ -23,7 +23,7 @@ SCRIPTS = ("unpack.js", "parts.js", "layout.js", "pair.js", "associations.js")
 
 
 def render_associations_page(
-    a: Associations, title: str | None, about: Sequence[str] | None, X: Any = None, most: int = 100_000
+    a: Associations, *, X: Any, title: str, about: Sequence[str] | None, max_points: int
 ) -> str:
     """Render the page of associations; the parameters are those of `explore`."""
     shown = choose_columns(a)
@@ -38,7 +38,7 @@ def render_associations_page(
     default = "What goes with what" if a.target is None else f"What goes with {to_texts([a.target])[0]}"
     default += f", {' '.join(to_texts([a.condition]))}" if a.given else ""
     content = {
-        "title": default if title is None else str(title),
+        "title": default if title == TITLE else str(title),
         "about": a.write_summary().split("\n") if about is None else list_paragraphs(about),
         "facts": facts,
         "notes": [str(note) for note in a.notes],
@@ -47,7 +47,7 @@ def render_associations_page(
         "has_target": a.target is not None,
         "values": HEAT_VALUES,
         "pairs": list_pairs(a),
-        "data": pack_associations(a, shown, X, most),
+        "data": pack_associations(a, shown, X, max_points),
     }
     return fill_template("associations.html.j2", SCRIPTS, content)
 

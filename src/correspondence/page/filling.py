@@ -11,8 +11,9 @@ from typing import Any
 from jinja2 import Environment, PackageLoader
 from markupsafe import Markup
 
-__all__ = ["fill_template", "list_paragraphs", "render_page"]
+__all__ = ["TITLE", "fill_template", "list_paragraphs", "render_page"]
 
+TITLE = "Correspondence analysis"  # of a page whose title is not given
 PAGE_SCRIPTS = (
     "unpack.js",
     "parts.js",

@@ -8,8 +8,6 @@ from typing import Any
 
 __all__ = ["Making", "describe_making"]
 
-NOT_IN_CODE = ("d_or_est", "path", "overwrite", "command")
-
 
 @dataclass(frozen=True)
 class Making:
@@ -27,15 +25,16 @@ class Making:
     command: str | None
 
 
-def describe_making(arguments: dict[str, Any], defaults: Mapping[str, Any]) -> Making:
+def describe_making(options: Mapping[str, Any], defaults: Mapping[str, Any], command: str | None) -> Making:
     """Describe how a page was made.
 
     Parameters
     ----------
-    arguments : dict
-        The values of all arguments of `explore`, by their names.
+    options : mapping
+        The values of the arguments of `explore` that choose what the page shows, by their names.
     defaults : mapping
         What the arguments are if they are not given, where that is not None.
+    command : str or None
+        The command line that writes the page.
     """
-    taken = {name: value for name, value in arguments.items() if name not in NOT_IN_CODE}
-    return Making([name for name, value in taken.items() if value is not defaults.get(name)], arguments["command"])
+    return Making([name for name, value in options.items() if value is not defaults.get(name)], command)

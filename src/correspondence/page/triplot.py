@@ -49,6 +49,8 @@ def check_tests(tests: Any) -> list[Anova]:
 
 def render_triplot_page(
     ca: Any,
+    *,
+    made: Making,
     held_out: Any,
     tests: Any,
     groups: Any,
@@ -57,14 +59,13 @@ def render_triplot_page(
     title: str,
     about: Sequence[str] | None,
     words: Sequence[AxisWords] | None,
-    most: int,
-    made: Making,
+    max_points: int,
 ) -> str:
     """Render the page of a constrained analysis; the parameters are those of `explore`."""
     called = check_names(("sites", "species") if names is None else names)
     scene, anovas = make_triplot(ca), check_tests(tests)
     evidence = None if held_out is None else held_out.evidence
-    clouds = limit_columns(add_data(make_triplot_clouds(scene, called, most), data))
+    clouds = limit_columns(add_data(make_triplot_clouds(scene, called, max_points), data))
     grouping = None if groups is None else read_groups(groups, clouds[0].points.given, ca)
     if grouping is not None:
         clouds[0] = replace(clouds[0], classes=grouping.codes[clouds[0].points.rows].astype(np.int16))

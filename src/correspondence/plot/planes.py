@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from inspect import signature
 from typing import Any
 
 from matplotlib.axes import Axes
@@ -14,7 +13,8 @@ from correspondence.plot.pair_planes import draw_pairs_plane
 from correspondence.plot.response_planes import draw_response_plane
 from correspondence.plot.triplots import draw_triplot
 from correspondence.results.points import Bootstrap, Points
-from correspondence.scene.many_columns import check_unused, has_many_columns
+from correspondence.scene.many_columns import has_many_columns
+from correspondence.scene.options import choose_options
 from correspondence.scene.triplot import is_constrained
 
 __all__ = ["plane"]
@@ -184,7 +184,7 @@ def plane(
     options |= {"supplementary": supplementary, "X": X, "Y": Y, "groups": groups, "classes": classes, "marks": marks}
     options |= {"boundaries": boundaries, "confusing": confusing, "thumbnails": thumbnails, "given": given}
     draw, shown = choose_drawing(d_or_est)
-    return draw(d_or_est, axes, map, ax, **choose_options(draw, shown, options))
+    return draw(d_or_est, axes, map, ax, **choose_options(draw, shown, options, plane.__kwdefaults__ or {}))
 
 
 def choose_drawing(d_or_est: Any) -> tuple[Callable[..., Axes], str]:
@@ -196,16 +196,3 @@ def choose_drawing(d_or_est: Any) -> tuple[Callable[..., Axes], str]:
     if has_many_columns(d_or_est):
         return draw_columns_plane, "an analysis of many columns"
     return draw_pairs_plane, "an analysis without constraints"
-
-
-def choose_options(draw: Callable[..., Axes], shown: str, options: dict[str, Any]) -> dict[str, Any]:
-    """Choose the options of `plane` that a drawing takes; others must be as by default, or empty."""
-    taken, defaults = signature(draw).parameters, plane.__kwdefaults__ or {}
-    unused = {name: value for name, value in options.items() if name not in taken}
-    check_unused({name: None if _is_unset(value, defaults[name]) else value for name, value in unused.items()}, shown)
-    return {name: value for name, value in options.items() if name in taken}
-
-
-def _is_unset(value: Any, default: Any) -> bool:
-    is_empty = isinstance(value, list | tuple) and not value
-    return value is default or is_empty or (isinstance(value, str | bool) and value == default)

@@ -11,7 +11,7 @@ import numpy as np
 
 from correspondence._util.arguments import count_observations
 from correspondence._util.labels import MISSING, to_object_array
-from correspondence._util.text import one_line, short_repr
+from correspondence._util.text import one_line
 from correspondence.core.column_blocks import ColumnBlock
 from correspondence.core.column_features import CurveColumn, LabelColumn
 from correspondence.results.points import Points
@@ -23,7 +23,6 @@ __all__ = [
     "GroupView",
     "ManyColumnsScene",
     "NumberArrows",
-    "check_unused",
     "find_numbers",
     "find_shares",
     "has_many_columns",
@@ -42,13 +41,6 @@ CONVENTIONS = {"burt": " (Burt)", "adjusted": " (adjusted)", "joint": " (joint)"
 def has_many_columns(est: Any) -> bool:
     """Tell whether something is a fitted analysis of many columns, such as `MCA`."""
     return all(hasattr(est, name) for name in ("decomposition_", "eta2_", "variables_", "shares_"))
-
-
-def check_unused(given: dict[str, Any], shown: str = "an analysis of many columns") -> None:
-    """Refuse what pictures of many columns, or of what is shown instead, do not show."""
-    for name, value in given.items():
-        if value is not None:
-            raise TypeError(f"{name} must be left out for {shown}, got {short_repr(value)}.")
 
 
 @dataclass(frozen=True, eq=False)
