@@ -12,7 +12,7 @@ import numpy as np
 
 from correspondence._util.text import one_line
 
-__all__ = ["MAX_COLUMNS", "HtmlTable", "render_table"]
+__all__ = ["MAX_COLUMNS", "HtmlTable", "render_record", "render_table"]
 
 MAX_ROWS, MAX_COLUMNS, MAX_LINES = 20, 10, 24
 MAX_LETTERS, MAX_LINE_LETTERS = 40, 400
@@ -27,7 +27,7 @@ class HtmlTable(ABC):
     """A result that a notebook shows as a table, below lines of its text."""
 
     _n_text_lines: ClassVar[int | None] = 1
-    """So many lines of the text stand above the table; None: all of them."""
+    """How many lines of the text stand above the table; None for all of them."""
 
     def _repr_html_(self) -> str:
         columns, n = self._collect_preview(MAX_ROWS)
@@ -37,7 +37,7 @@ class HtmlTable(ABC):
         return repr(self).split("\n")[: self._n_text_lines]
 
     def _collect_preview(self, n: int) -> tuple[Columns, int]:
-        """Return the first n rows of all columns, and the number of rows that there are."""
+        """Return the first n rows of all columns, and the number of all rows."""
         columns = self._collect_columns()
         return {name: values[:n] for name, values in columns.items()}, max(map(len, columns.values()), default=0)
 
@@ -54,9 +54,9 @@ def render_table(lines: Sequence[str], columns: Columns, n_rows: int) -> str:
     lines : sequence of str
         The lines stand above the table.
     columns : dict of sequence
-        The columns by name, with the rows that are shown; None stands above a column without a name.
+        The columns by name, with the rows that are shown; the key None is that of a column without a name.
     n_rows : int
-        The table has so many rows in all.
+        The table has this many rows in all.
 
     Examples
     --------
@@ -80,6 +80,12 @@ def render_table(lines: Sequence[str], columns: Columns, n_rows: int) -> str:
     ]
     parts += [f'<p style="margin: 0.3em 0">… and {" and ".join(more)}</p>'] if more and shown else []
     return '<div style="overflow-x: auto">\n' + "\n".join(parts) + "\n</div>"
+
+
+def render_record(record: Any, names: Sequence[str] | None = None) -> str:
+    """Write a named tuple as a table with one row; of its fields, or of these attributes."""
+    shown = record._fields if names is None else names
+    return render_table([type(record).__name__], {name: [getattr(record, name)] for name in shown}, 1)
 
 
 def _write_text(text: Any, most: int) -> str:
@@ -106,7 +112,7 @@ def _write_cells(name: Any, values: Sequence[Any] | np.ndarray) -> list[str]:
 
 
 def _choose_format(name: str, values: Sequence[Any] | np.ndarray) -> str:
-    """Choose four decimals, as most texts have; fewer of shares in per cent, and others of very small or large ones."""
+    """Choose four decimals, as most texts have; fewer for per cent, others for very small or large numbers."""
     numbers = [abs(float(value)) for value in values if isinstance(value, float | np.floating) and np.isfinite(value)]
     largest = max(numbers, default=0.0)
     if name.startswith("%"):

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 
-__all__ = ["WithSummary"]
+__all__ = ["WithSentences", "WithSummary"]
 
 
 class WithSummary(ABC):
-    """What can say in a few lines what was found."""
+    """A result that says in a few lines what was found."""
 
     def summary(self) -> None:
         """Print in a few lines what was found; `write_summary` returns the text."""
@@ -23,3 +23,21 @@ class WithSummary(ABC):
         str
             The lines that `summary` prints.
         """
+
+
+class WithSentences(WithSummary):
+    """A result whose summary is sentences, each on its line."""
+
+    @abstractmethod
+    def write_sentences(self) -> list[str]:
+        """Write what was found in sentences."""
+
+    def write_summary(self) -> str:
+        """Write what `write_sentences` says, each sentence on its line.
+
+        Returns
+        -------
+        str
+            The lines that `summary` prints.
+        """
+        return "\n".join(self.write_sentences())

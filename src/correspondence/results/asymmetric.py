@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from correspondence._util.arguments import read_only
-from correspondence._util.html_tables import HtmlTable, render_table
+from correspondence._util.html_tables import HtmlTable, render_record
 from correspondence.results.evidence import number_components
 from correspondence.results.points import MIN_CHI2_DISTANCE, Points
 
@@ -115,7 +115,7 @@ class TauTest(NamedTuple):
     pvalue: float
 
     def _repr_html_(self) -> str:
-        return render_table(["TauTest"], {name: [value] for name, value in self._asdict().items()}, 1)
+        return render_record(self)
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from correspondence._util.arguments import read_only
-from correspondence._util.summaries import WithSummary
+from correspondence._util.summaries import WithSentences
 from correspondence._util.text import one_line
 from correspondence.data.readable_columns import is_bare_number
 from correspondence.results.description_table import DescriptionTable, list_rows, name_category
@@ -23,7 +23,7 @@ NAMELESS = "group"  # what labels without a name are called
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class GroupsDescription(WithSummary, FrameResult):
+class GroupsDescription(WithSentences, FrameResult):
     """What characterises each group: which categories are more frequent in it than elsewhere, and which numbers larger.
 
     `to_frame` has one row for each test of a group: group, kind ("category" or "number"), column, category, n, value
@@ -88,16 +88,6 @@ class GroupsDescription(WithSummary, FrameResult):
     def n(self) -> float:
         """The number of rows that have a group, or their total weight."""
         return float(self.sizes.sum())
-
-    def write_summary(self) -> str:
-        """Write what `write_sentences` says, each sentence on its line.
-
-        Returns
-        -------
-        str
-            The lines that `summary` prints.
-        """
-        return "\n".join(self.write_sentences())
 
     def write_sentences(self, most: int = 3) -> list[str]:
         """Write for each group what characterises it, the clearest first, with effect sizes.

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from correspondence._util.arguments import read_only
-from correspondence._util.summaries import WithSummary
+from correspondence._util.summaries import WithSentences
 from correspondence.results.description_table import DescriptionTable, list_rows, name_category
 from correspondence.results.effect_texts import format_count
 from correspondence.results.points import FrameResult
@@ -19,7 +19,7 @@ __all__ = ["ScoresDescription"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class ScoresDescription(WithSummary, FrameResult):
+class ScoresDescription(WithSentences, FrameResult):
     """What goes with the axes of an analysis, or with a number: numbers, columns of answers, and categories.
 
     `to_frame` has one row for each test: axis, kind ("number", "variable" or "category"), column, category, n, value
@@ -77,16 +77,6 @@ class ScoresDescription(WithSummary, FrameResult):
 
     def __post_init__(self) -> None:
         read_only(self, "names")
-
-    def write_summary(self) -> str:
-        """Write what `write_sentences` says, each sentence on its line.
-
-        Returns
-        -------
-        str
-            The lines that `summary` prints.
-        """
-        return "\n".join(self.write_sentences())
 
     def write_sentences(self, most: int = 3) -> list[str]:
         """Write what goes with each axis, the clearest first, with effect sizes.

@@ -10,7 +10,7 @@ from scipy.ndimage import gaussian_filter1d, median_filter
 from scipy.signal import find_peaks, peak_widths
 
 from correspondence._util.arguments import read_only
-from correspondence._util.html_tables import render_table
+from correspondence._util.html_tables import render_record
 from correspondence.results.points import FrameResult, number_columns
 
 __all__ = ["Timeline", "Transition", "find_lasting_steps", "find_transitions"]
@@ -45,7 +45,7 @@ class Transition(NamedTuple):
     rise: float
 
     def _repr_html_(self) -> str:
-        return render_table(["Transition"], {name: [value] for name, value in self._asdict().items()}, 1)
+        return render_record(self)
 
 
 @dataclass(frozen=True, eq=False, repr=False)

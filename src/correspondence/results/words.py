@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from correspondence._util.arguments import read_only
-from correspondence._util.summaries import WithSummary
+from correspondence._util.summaries import WithSentences
 from correspondence.data.readable_columns import find_telling_words
 from correspondence.results.description_table import DescriptionTable
 from correspondence.results.effect_texts import format_share
@@ -20,7 +20,7 @@ MAX_GROUPS_SHOWN = 20
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class WordsDescription(WithSummary, FrameResult):
+class WordsDescription(WithSentences, FrameResult):
     """What characterises groups of documents: their words, and the documents that show them best.
 
     `to_frame` has the table of words.
@@ -95,16 +95,6 @@ class WordsDescription(WithSummary, FrameResult):
         found = table.take_rows(np.flatnonzero(clear)).columns
         rows = [dict(zip(found, own, strict=True)) for own in zip(*(v.tolist() for v in found.values()), strict=True)]
         return [rows[i] for i in find_telling_words([row["word"] for row in rows])]
-
-    def write_summary(self) -> str:
-        """Write what `write_sentences` says, each sentence on its line.
-
-        Returns
-        -------
-        str
-            The lines that `summary` prints.
-        """
-        return "\n".join(self.write_sentences())
 
     def write_sentences(self, most: int = 3) -> list[str]:
         """Write for each group which words it uses more than all together.

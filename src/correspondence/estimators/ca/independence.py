@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.stats import chi2, gamma, random_table
 
-from correspondence._util.html_tables import render_table
+from correspondence._util.html_tables import render_record
 
 __all__ = ["Chi2Test", "assess_independence"]
 
@@ -78,8 +78,7 @@ class Chi2Test(_Fields):
         return compute_classical_pvalue(self.statistic, self.dof)
 
     def _repr_html_(self) -> str:
-        names = ("statistic", "dof", "pvalue", "classical_pvalue", "distribution")
-        return render_table(["Chi2Test"], {name: [getattr(self, name)] for name in names}, 1)
+        return render_record(self, ("statistic", "dof", "pvalue", "classical_pvalue", "distribution"))
 
     def __repr__(self) -> str:
         return (
