@@ -121,7 +121,7 @@ def test_a_number_of_labels_are_those_that_contribute_most(ca):
     cos2 = np.concatenate([p.cos2[:, :2].sum(axis=1) for p in points])
     ax = plot.plane(ca, labels="quality", max_labels=4)
     assert labels_of(ax) == set(names[np.argsort(-cos2)[:4]])
-    assert "13 points that contribute least are not named" in caption_of(ax)
+    assert "13 points with the least quality are not named" in caption_of(ax)
     for wrong in (True, -1, 1.5, None, {"Wife"}):
         with pytest.raises(ValueError, match="labels must be"):
             plot.plane(ca, labels=wrong)

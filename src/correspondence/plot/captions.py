@@ -9,7 +9,7 @@ from matplotlib.axes import Axes
 
 from correspondence.plot.labels import GROUP_NAME
 from correspondence.plot.overlays import Thumbnail
-from correspondence.plot.style import scale_letters
+from correspondence.plot.style import choose_ink, scale_letters
 
 __all__ = ["CAPTION_SIZE_POINTS", "Caption", "annotate_caption", "wrap_words"]
 
@@ -25,7 +25,7 @@ def annotate_caption(ax: Axes, text: str) -> Any:
         xycoords="axes fraction",
         textcoords="offset points",
         fontsize=scale_letters(CAPTION_SIZE_POINTS),
-        color="0.4",
+        color=choose_ink(ax, "0.4"),
         va="top",
         clip_on=False,
         gid="caption",
@@ -61,15 +61,15 @@ class Caption:
         The text, which is not among the texts of the axes while it is empty.
     parts : list of str
         What it says in any case.
-    n_unnamed : int
-        How many points have labels that are not even tried, because they contribute little.
+    unnamed : str
+        What it says of points whose labels are not even tried.
     """
 
-    def __init__(self, ax: Axes, parts: Sequence[str], n_tried: int = 0, n_unnamed: int = 0) -> None:
-        self.parts, self.n_tried, self.n_unnamed = list(parts), n_tried, n_unnamed
+    def __init__(self, ax: Axes, parts: Sequence[str], n_tried: int = 0, unnamed: str = "") -> None:
+        self.parts, self.n_tried, self.unnamed = list(parts), n_tried, unnamed
         self.ax, self.text = ax, annotate_caption(ax, "")
         self.wrap: Callable[[str], str] = str
-        self.write(list_counts(0, n_tried, n_unnamed))
+        self.write(list_counts(0, n_tried, unnamed))
 
     def __getstate__(self) -> dict[str, Any]:
         return self.__dict__ | {"wrap": str}  # it knows the renderer, and is set again before the next drawing
@@ -87,7 +87,7 @@ class Caption:
 
     def reserve(self) -> None:
         """Write the longest text that may become true, for which the layout must leave room."""
-        self.write(list_counts(self.n_tried, self.n_tried, self.n_unnamed))
+        self.write(list_counts(self.n_tried, self.n_tried, self.unnamed))
 
     def count_labels(self, labels: Sequence[Any]) -> None:
         """Count the labels, names of groups and images in view, some of which are not drawn."""
@@ -96,7 +96,7 @@ class Caption:
             kind = "images" if isinstance(label, Thumbnail) else "labels"
             kinds["names of groups" if label.get_gid() == GROUP_NAME else kind].append(label.get_visible())
         left = {kind: len(shown) - sum(shown) for kind, shown in kinds.items()}
-        counts = list_counts(left["labels"], len(kinds["labels"]), self.n_unnamed)
+        counts = list_counts(left["labels"], len(kinds["labels"]), self.unnamed)
         if left["images"]:
             counts.append(f"{left['images']:,} of {len(kinds['images']):,} images find no room")
         if left["names of groups"]:
@@ -105,16 +105,13 @@ class Caption:
         self.write(counts)
 
 
-def list_counts(n_left: int, n_tried: int, n_unnamed: int) -> list[str]:
-    """Say how many labels find no room, and how many were not tried."""
+def list_counts(n_left: int, n_tried: int, unnamed: str) -> list[str]:
+    """Say how many labels find no room, and which were not tried."""
     counts = []
     if n_left:
         verb = "is" if n_left == 1 else "are"
         counts.append(f"{n_left:,} of {n_tried:,} labels {verb} left out for lack of room")
-    if n_unnamed:
-        noun = "point that contributes least is" if n_unnamed == 1 else "points that contribute least are"
-        counts.append(f"{n_unnamed:,} {noun} not named")
-    return counts
+    return [*counts, unnamed] if unnamed else counts
 
 
 def _join_parts(parts: Sequence[str]) -> str:

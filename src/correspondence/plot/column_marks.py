@@ -10,11 +10,10 @@ from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.patheffects import withStroke
 
 from correspondence.core.functions import PrincipalFunctions
 from correspondence.plot.drawn_clouds import DrawnCloud, add_zero_height
-from correspondence.plot.style import find_font_scale
+from correspondence.plot.style import choose_ink, find_font_scale, make_outline
 from correspondence.scene.column_marks import ARROW_DEVIATIONS, ColumnMarks, NumberMark, find_column_marks
 from correspondence.scene.points import Scaling, ScenePoints, find_scale_factor
 
@@ -145,8 +144,9 @@ def draw_numbers(ax: Axes, side: SideColumns) -> np.ndarray:
 
 def draw_number(ax: Axes, line: np.ndarray, colour: str, is_dashed: bool = False) -> None:
     """Draw an arrow, or a path that ends in one."""
+    colour = choose_ink(ax, colour)
     if len(line) > 2:
-        outline = [withStroke(linewidth=2.6, foreground="white", alpha=0.8)]
+        outline = [make_outline(ax, 2.6, 0.8)]
         style: dict[str, Any] = {"color": colour, "lw": 1.0, "marker": ".", "ms": 3, "zorder": 2.6}
         ax.plot(line[:-1, 0], line[:-1, 1], path_effects=outline, **style)
     scale = find_font_scale()

@@ -11,7 +11,7 @@ from matplotlib.axes import Axes
 
 from correspondence._util.arguments import check_whole
 from correspondence.core.decomposition import as_decomposition
-from correspondence.plot.drawn_clouds import list_supplementary, size_clouds
+from correspondence.plot.drawn_clouds import list_supplementary, note_unplaced, size_clouds
 from correspondence.plot.group_names import share_names
 from correspondence.plot.groups import (
     DrawnGroups,
@@ -75,7 +75,7 @@ def draw_columns_plane(
     index = check_axes(as_decomposition(est), axes)
     check_whole(max_labels, "max_labels", 0)
     check_sides(rows, columns)
-    choice, numbers = read_labels(labels), read_colour(colour, groups, classes)
+    choice, numbers = read_labels(labels), read_colour(colour, (rows, columns), groups, classes)
     scene = make_columns_scene(est, X)
     passive = list_supplementary(supplementary)
     grouping = read_row_groups(est, scene, groups, classes)
@@ -113,7 +113,7 @@ def draw_columns_plane(
     written = [*written, *means]
     placing = write_labels(ax, clouds, written, max_labels, choice, lines, (), LABEL_REACH_POINTS)
     notes = [*list_columns_notes(scene, drawn), *list_group_notes(drawn_groups, large)]
-    notes += note_numbers(numbers, drawn.clouds)
+    notes += [*note_numbers(numbers, drawn.clouds), *note_unplaced(drawn.supplementary)]
     legend = collect_legend(ax, list_column_handles(drawn), is_beside=is_long_legend(drawn, len(index)))
     arrange_plane(ax, legend, notes, placing, is_own_figure)
     return ax

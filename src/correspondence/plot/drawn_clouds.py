@@ -29,6 +29,7 @@ from correspondence.scene.points import (
 )
 
 __all__ = [
+    "NOT_IN_LEGEND",
     "DrawnCloud",
     "add_zero_height",
     "choose_areas",
@@ -38,6 +39,7 @@ __all__ = [
     "make_marks",
     "make_row_cloud",
     "make_sides",
+    "note_unplaced",
     "note_values_without_place",
     "place_all_supplementary",
     "place_supplementary",
@@ -45,6 +47,7 @@ __all__ = [
     "size_sides",
 ]
 
+NOT_IN_LEGEND = "_"
 SUPPLEMENTARY_STYLES = {"": ("0.25", "D"), "rows": (ROWS, "o"), "columns": (COLUMNS, "^")}
 
 
@@ -110,6 +113,10 @@ class DrawnCloud:
     def labels(self) -> list[Any]:
         """Labels of the points, empty if they have none."""
         return [] if self.points.labels is None else self.points.labels.tolist()
+
+    def list_colours(self) -> list[str]:
+        """List the colours of the points."""
+        return [self.colour] * len(self.xy) if self.colours is None else self.colours.tolist()
 
     def take(self, index: np.ndarray) -> DrawnCloud:
         """Return some of the points."""
@@ -246,7 +253,7 @@ def place_supplementary(points: Points, index: list[int], is_first: bool) -> Dra
     xy = add_zero_height(drawn.places[:, index])
     area, weight = np.full(len(xy), 28.0), np.full(len(xy), np.inf)
     colour, marker = SUPPLEMENTARY_STYLES[points.side]
-    name = f"supplementary {points.side}".strip() if is_first else "_"  # once is enough for the legend
+    name = f"supplementary {points.side}".strip() if is_first else NOT_IN_LEGEND  # once is enough for the legend
     return DrawnCloud(drawn, name, xy, area, weight, True, colour, marker, is_hollow=bool(points.side))
 
 
@@ -260,3 +267,9 @@ def place_all_supplementary(given: Any, index: list[int]) -> list[DrawnCloud]:
     listed = list_supplementary(given)
     sides = [getattr(points, "side", "") for points in listed]
     return [place_supplementary(points, index, sides[i] not in sides[:i]) for i, points in enumerate(listed)]
+
+
+def note_unplaced(supplementary: Sequence[DrawnCloud]) -> list[str]:
+    """Count the supplementary points without a place, such as rows without any count."""
+    n = sum(cloud.points.given - len(cloud.xy) for cloud in supplementary)
+    return [f"{n:,} supplementary {'point has' if n == 1 else 'points have'} no place"] if n else []

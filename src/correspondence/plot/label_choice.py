@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from typing import Any
 
@@ -58,6 +58,18 @@ class LabelChoice:
             n_unnamed = 0
         return weight, n_unnamed
 
+    def describe_unnamed(self, n: int) -> str:
+        """Say of how many points the labels are not tried, and why."""
+        if not n:
+            return ""
+        if self.listed is not None:
+            return f"{n:,} of the labels listed {'is' if n == 1 else 'are'} not written"
+        if self.order == "quality":
+            least = "point with the least quality is" if n == 1 else "points with the least quality are"
+        else:
+            least = "point that contributes least is" if n == 1 else "points that contribute least are"
+        return f"{n:,} {least} not named"
+
     def _weigh_cloud(self, cloud: DrawnCloud, is_written: bool) -> np.ndarray:
         if not is_written:
             return np.full(len(cloud.xy), np.nan)
@@ -82,8 +94,10 @@ def read_labels(labels: Any) -> LabelChoice:
             return LabelChoice(order=labels)
     elif isinstance(labels, int | np.integer) and not isinstance(labels, bool) and labels >= 0:
         return LabelChoice(most=int(labels))
-    elif isinstance(labels, Sequence | np.ndarray) and np.ndim(np.array(labels, dtype=object)) == 1:
-        return LabelChoice(listed=list(labels))
+    elif isinstance(labels, Iterable) and not isinstance(labels, Set | Mapping):
+        listed = list(labels)
+        if not any(isinstance(label, list | tuple | np.ndarray) for label in listed):
+            return LabelChoice(listed=listed)
     raise ValueError(
         'labels must be "both", "rows", "columns", "none", "contribution", "quality", a list of labels, or how many '
         f"to write, got {short_repr(labels)}."
@@ -100,6 +114,8 @@ def check_sides(rows: Any, columns: Any) -> None:
 
 def find_labelled(clouds: Sequence[DrawnCloud], listed: Sequence[Any], name: str) -> list[np.ndarray]:
     """Find the points of clouds that have one of some labels: the position of the label for each, -1 for others."""
+    if isinstance(listed, str):
+        raise ValueError(f"{name} must be a list of labels, got {short_repr(listed)}. Put it into brackets.")
     position = {text: j for j, label in reversed(list(enumerate(listed))) for text in (str(label), one_line(label))}
     found = []
     for cloud in clouds:

@@ -73,8 +73,8 @@ class LabelPlacing(Artist):
     ----------
     report : callable or None
         A function that is called after each search with the labels whose points are in view, some of them invisible.
-    n_unnamed : int
-        How many points have names that are not even tried, because they contribute little.
+    unnamed : str
+        What the caption says of points whose labels are not even tried.
     """
 
     def __init__(
@@ -89,7 +89,7 @@ class LabelPlacing(Artist):
         super().__init__()
         self.must = np.zeros(len(labels), bool) if must is None else must
         self.report: Callable[[list[Any]], None] | None = None
-        self.n_unnamed = 0
+        self.unnamed = ""
         self.labels, self.leaders, self.index, self.obstacles = labels, leaders, index, obstacles
         self.reach = reach
         self.seen = np.empty(0)

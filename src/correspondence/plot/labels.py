@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.collections import LineCollection
-from matplotlib.patheffects import withStroke
 from matplotlib.text import Annotation
 
 from correspondence._util.text import one_line
@@ -16,7 +15,7 @@ from correspondence.plot.drawn_clouds import DrawnCloud
 from correspondence.plot.label_choice import LabelChoice
 from correspondence.plot.label_placement import MAX_REACH_POINTS, LabelPlacing, Obstacles
 from correspondence.plot.overlays import Thumbnail
-from correspondence.plot.style import find_font_scale, scale_letters
+from correspondence.plot.style import choose_ink, find_font_scale, make_outline, scale_letters
 
 __all__ = ["GROUP_NAME", "LEADERS", "MAX_DOTS_HEEDED", "write_labels"]
 
@@ -62,7 +61,7 @@ def write_labels(
         What places the labels whenever the picture is drawn; None if there is nothing to place.
     """
     is_named = [any(label is not None for label in cloud.labels) for cloud in clouds]
-    outline = [] if all(is_named) else [withStroke(linewidth=2, foreground="white", alpha=0.8)]  # of labels over dots
+    outline = [] if all(is_named) else [make_outline(ax, 2, 0.8)]  # of labels over dots
     heeded = [cloud for cloud, named in zip(clouds, is_named, strict=True) if named or len(cloud.xy) <= MAX_DOTS_HEEDED]
     if not any(is_named) and not pictures:
         return None
@@ -84,7 +83,7 @@ def write_labels(
         reach if choice.listed is None else MAX_REACH_POINTS,
         must,
     )
-    placing.n_unnamed = n_unnamed + (len(wanted) - len(chosen) if most else 0)
+    placing.unnamed = choice.describe_unnamed(n_unnamed + (len(wanted) - len(chosen) if most else 0))
     ax.add_artist(placing)
     return placing
 
@@ -114,7 +113,7 @@ def write_label(ax: Axes, cloud: DrawnCloud, i: int, outline: list[Any]) -> Anno
         (0, 0),
         textcoords="offset points",
         fontsize=scale_letters(cloud.font_size),
-        color=cloud.colour if colours is None else colours[i],
+        color=choose_ink(ax, cloud.colour if colours is None else colours[i]),
         fontweight="normal" if colours is None else "bold",
         va="bottom",  # the place is that of the lower left corner, not of the baseline
         parse_math=False,

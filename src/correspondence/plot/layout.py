@@ -48,13 +48,13 @@ def arrange_plane(
     parts : sequence of str
         What the caption says.
     placing : LabelPlacing, optional
-        The caption counts its labels that find no room, and the points that have none because they contribute little.
+        The caption counts its labels that find no room, and the points whose labels are not even tried.
     is_own_figure : bool
         Whether a narrow figure may be made higher, for the lines of its legend and caption.
     """
     caption = None
     if placing is not None:
-        caption = Caption(ax, parts, len(placing.labels), placing.n_unnamed)
+        caption = Caption(ax, parts, len(placing.labels), placing.unnamed)
         placing.report = caption.count_labels
     elif parts:
         caption = Caption(ax, parts)
@@ -95,7 +95,9 @@ class PlaneLayout:
     """
 
     def __init__(self, ax: Axes, legend: LegendParts, caption: Caption | None) -> None:
-        self.before: Any = ax.get_axes_locator()
+        before: Any = ax.get_axes_locator()
+        self.before: Any = before.before if isinstance(before, PlaneLayout) and before.is_over else before
+        self.ax, self.patch = ax, ax.patch
         self.legend, self.caption, self.is_busy = legend, caption, False
         self.titles = [(axis.label, axis.label.get_text()) for axis in (ax.xaxis, ax.yaxis)]
         self.shown = [text for _, text in self.titles]
@@ -107,6 +109,15 @@ class PlaneLayout:
         """What the layout depends on: the texts as they are broken into lines, and the columns of the legend."""
         return [*self.shown, self.legend.columns, "" if self.caption is None else self.caption.text.get_text()]
 
+    @property
+    def is_over(self) -> bool:
+        """Whether the axes have been cleared, which gives them another patch."""
+        return self.ax.patch is not self.patch
+
+    def get_subplotspec(self) -> Any:
+        """Return the place of the axes in a grid, which the tight layout of matplotlib asks for."""
+        return self.ax.get_subplotspec()
+
     def count_more_lines(self) -> int:
         """Count the lines of legend and caption beyond the first."""
         n = 0 if self.caption is None else self.caption.text.get_text().count("\n") + 1
@@ -116,7 +127,9 @@ class PlaneLayout:
         """Fit the texts, and return the place of the axes in the figure."""
         place = ax.get_position(original=True) if self.before is None else self.before(ax, renderer)
         renderer = ax.figure._get_renderer() if renderer is None else renderer
-        if self.is_busy:
+        if self.is_over:
+            ax.set_axes_locator(self.before)
+        if self.is_busy or self.is_over:
             return place
         self.is_busy = True
         try:

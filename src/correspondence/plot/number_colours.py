@@ -23,6 +23,7 @@ __all__ = ["NumberColours", "colour_sides_by_numbers", "draw_colour_bar", "note_
 
 LIGHTEST_SHARE, N_SHADES = 0.9, 128  # the lightest colours of the scale are lost on paper
 BAR_SIZE_POINTS = 8.0
+MAX_HALF_RANGE = 5e307  # of numbers whose differences can be computed
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,12 +50,15 @@ class NumberColours:
         known = np.concatenate([np.empty(0), *(own[np.isfinite(own)] for own in (*x, *y) if own is not None)])
         if not len(known):
             raise ValueError("colour must have numbers for points that are drawn, got none.")
-        scale = ScalarMappable(Normalize(known.min(), known.max()), make_colour_map())
+        low, high = float(known.min()), float(known.max())
+        if high / 2 - low / 2 > MAX_HALF_RANGE:
+            raise ValueError(f"colour must have numbers nearer to each other than 1e308, got {low:g} and {high:g}.")
+        scale = ScalarMappable(Normalize(low, high), make_colour_map())
         return _colour_clouds(rows, x, scale), _colour_clouds(columns, y, scale), scale
 
 
-def read_colour(colour: Any, groups: Any = None, classes: Any = None) -> NumberColours | None:
-    """Read by which numbers points are coloured; None if by none."""
+def read_colour(colour: Any, shown: tuple[bool, bool], groups: Any = None, classes: Any = None) -> NumberColours | None:
+    """Read by which numbers the points of the sides shown are coloured; None if by none."""
     if colour is None:
         return None
     if groups is not None or classes is not None:
@@ -62,7 +66,8 @@ def read_colour(colour: Any, groups: Any = None, classes: Any = None) -> NumberC
     if isinstance(colour, str):
         if colour not in MEASURES:
             raise ValueError(f"colour must be {', '.join(map(repr, MEASURES))}, or numbers, got {short_repr(colour)}.")
-        return NumberColours((colour, colour), MEASURES[colour])
+        named_sides = [colour if is_shown else None for is_shown in shown]
+        return NumberColours((named_sides[0], named_sides[1]), MEASURES[colour])
     is_pair = isinstance(colour, tuple) and len(colour) == 2 and all(own is None or np.ndim(own) == 1 for own in colour)
     sides = colour if is_pair else (colour, None)
     values = [None if own is None else to_floats(own, "colour").astype(float) for own in sides]
@@ -70,7 +75,8 @@ def read_colour(colour: Any, groups: Any = None, classes: Any = None) -> NumberC
     named = [one_line(name) for name in found if name is not None]
     if any(own is not None and own.ndim != 1 for own in values):
         raise ValueError("colour must be one number for each row, or a pair of such lists, for rows and columns.")
-    return NumberColours((values[0], values[1]), named[0] if named else "")
+    x, y = (own if is_shown else None for own, is_shown in zip(values, shown, strict=True))
+    return NumberColours((x, y), named[0] if named else "")
 
 
 def make_colour_map() -> ListedColormap:
@@ -100,8 +106,9 @@ def _colour_clouds(
         if own is None:
             coloured.append(cloud)
             continue
-        colours = np.array([to_hex(shade) for shade in scale.to_rgba(np.nan_to_num(own))], dtype=object)
-        colours[~np.isfinite(own)] = MISSING_COLOUR
+        is_known = np.isfinite(own)
+        colours = np.full(len(own), MISSING_COLOUR, dtype=object)
+        colours[is_known] = [to_hex(shade) for shade in scale.to_rgba(own[is_known])]
         coloured.append(replace(cloud, colours=colours, has_scale=True, is_faint=False))
     return coloured
 

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.offsetbox import AnnotationBbox, OffsetImage
-from matplotlib.patheffects import withStroke
 
 from correspondence.plot.drawn_clouds import DrawnCloud, add_zero_height
+from correspondence.plot.style import make_outline
 from correspondence.scene.classes import Scene, choose_boundary_pairs
 from correspondence.scene.colours import choose_class_colours
 
@@ -42,7 +42,7 @@ def draw_boundaries(ax: Axes, est: Any, boundaries: Any, index: list[int], facto
     ndarray of shape (m, 2)
         Points of the lines, which nothing should cover.
     """
-    outline = [withStroke(linewidth=2.6, foreground="white", alpha=0.7)]
+    outline = [make_outline(ax, 2.6, 0.7)]
     drawn = [np.empty((0, 2))]
     has_many = hasattr(est, "classes_") and len(est.classes_) > 3
     colours = choose_class_colours(est.classes_, nominal=True) if has_many else {}

@@ -28,6 +28,7 @@ from correspondence.plot.drawn_clouds import (
     colour_by_group,
     make_marks,
     make_sides,
+    note_unplaced,
     note_values_without_place,
     place_all_supplementary,
     size_sides,
@@ -97,7 +98,7 @@ def draw_pairs_plane(
     map = "symmetric" if map is None else map
     check_whole(max_labels, "max_labels", 0)
     check_sides(rows, columns)
-    choice, numbers = read_labels(labels), read_colour(colour, groups, classes)
+    choice, numbers = read_labels(labels), read_colour(colour, (rows, columns), groups, classes)
     seen = make_scene(d_or_est, X, classes, confusing, thumbnails)
     d = as_decomposition(seen.est)
     index = check_axes(d, axes)
@@ -116,9 +117,10 @@ def draw_pairs_plane(
     sides, described = add_columns(d, sides, (X, Y), map, index, variables)
     if described and names is None and seen.names == ("rows", "columns"):
         sides = (replace(sides[0], name="X"), replace(sides[1], name="Y"))
-    sides = make_tips(sides, arrows)
+    sides = make_tips(sides, arrows, (rows, columns), size)
     spreads = [] if bootstrap is None else pair_with_ellipses(sides, bootstrap, axes[: len(index)], level)
     placed = place_all_supplementary(supplementary, index)
+    unplaced = note_unplaced(placed)
     if marks is not None:  # which are inputs, not beliefs
         placed.append(make_marks(as_decomposition(d_or_est), marks, index, map, called[2]))
     drawn = DrawnPairs(sides, (rows, columns), described, placed, drawn_groups)
@@ -132,7 +134,7 @@ def draw_pairs_plane(
     placing = write_labels(ax, drawn.clouds, drawn.choose_written(choice), max_labels, choice, taken, pictures)
     notes = [*list_caption_parts(drawn.described), *describe_faithfulness(seen, [index])]
     notes += [*list_group_notes(drawn_groups, large), *draw_orders(ax, d_or_est, sides, drawn.shown)]
-    notes += [*note_arrows(arrows, map), *note_numbers(numbers, drawn.shown)]
+    notes += [*note_arrows(arrows, map), *note_numbers(numbers, drawn.shown), *unplaced]
     notes += seen.notes or note_values_without_place(drawn.shown)
     legend = collect_legend(ax, handles if numbers is None else ())
     arrange_plane(ax, legend, [note for note in notes if note], placing, is_own_figure)
@@ -280,13 +282,17 @@ def _make_class_handles(sides: tuple[DrawnCloud, DrawnCloud], colour: dict[Any, 
     return [Patch(color=value, label=one_line(name)) for name, value in colour.items()]
 
 
-def make_tips(sides: tuple[DrawnCloud, DrawnCloud], arrows: Any) -> tuple[DrawnCloud, DrawnCloud]:
-    """Make the points of some sides the tips of arrows."""
+def make_tips(
+    sides: tuple[DrawnCloud, DrawnCloud], arrows: Any, shown: tuple[bool, bool], size: str | None
+) -> tuple[DrawnCloud, DrawnCloud]:
+    """Make the points of some sides the tips of arrows, which are small unless sizes mean something."""
     if arrows is not None and (not isinstance(arrows, str) or arrows not in ARROWS):
         raise ValueError(f'arrows must be "rows", "columns" or "both", got {short_repr(arrows)}.')
     is_arrow = (False, False) if arrows is None else ARROWS[arrows]
+    if arrows is not None and not any(np.logical_and(is_arrow, shown)):
+        raise ValueError(f"arrows must be of a side that is drawn, got {arrows!r}.")
     x, y = (
-        replace(side, area=np.full(len(side.xy), TIP_AREA_POINTS)) if has_arrows else side
+        replace(side, area=np.full(len(side.xy), TIP_AREA_POINTS)) if has_arrows and size is None else side
         for side, has_arrows in zip(sides, is_arrow, strict=True)
     )
     return x, y
@@ -294,7 +300,8 @@ def make_tips(sides: tuple[DrawnCloud, DrawnCloud], arrows: Any) -> tuple[DrawnC
 
 def draw_biplot_arrows(ax: Axes, tips: Sequence[DrawnCloud]) -> list[np.ndarray]:
     """Draw arrows from the centre to points, and return points of them, which no label may cover."""
-    lines = [(np.vstack([np.zeros(2), end]), side.colour) for side in tips for end in side.xy]
+    ends = [end for side in tips for end in zip(side.xy, side.list_colours(), strict=True)]
+    lines = [(np.vstack([np.zeros(2), xy]), colour) for xy, colour in ends]
     for line, colour in lines:
         draw_number(ax, line, colour)
     return [sample_lines([line for line, _ in lines], N_ARROW_POINTS)]

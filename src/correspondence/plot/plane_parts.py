@@ -9,8 +9,8 @@ from matplotlib.axes import Axes
 from matplotlib.colors import to_rgb
 
 from correspondence.core.decomposition import as_decomposition
-from correspondence.plot.drawn_clouds import DrawnCloud
-from correspondence.plot.style import find_font_scale
+from correspondence.plot.drawn_clouds import NOT_IN_LEGEND, DrawnCloud
+from correspondence.plot.style import choose_ink, find_font_scale
 from correspondence.scene.many_columns import has_many_columns, write_axis_title
 
 __all__ = ["choose_opacity", "draw_cloud", "draw_cross", "label_axes", "list_axis_titles"]
@@ -38,9 +38,10 @@ def draw_cloud(ax: Axes, cloud: DrawnCloud, alpha: float, is_above: bool = False
         elif cloud.alphas is None:  # rows with the same values are drawn once, and stay faint
             xy, first = np.unique(xy.round(9), axis=0, return_index=True)
             area = area[first]
-    colour: Any = cloud.colour if cloud.colours is None else cloud.colours
+    colour: Any = choose_ink(ax, cloud.colour) if cloud.colours is None else cloud.colours
     if cloud.alphas is not None:
-        colour = np.column_stack([np.tile(to_rgb(cloud.colour), (len(xy), 1)), cloud.alphas])
+        colour = np.column_stack([np.tile(to_rgb(choose_ink(ax, cloud.colour)), (len(xy), 1)), cloud.alphas])
+    is_named = cloud.name != NOT_IN_LEGEND
     ax.scatter(
         xy[:, 0],
         xy[:, 1],
@@ -51,7 +52,7 @@ def draw_cloud(ax: Axes, cloud: DrawnCloud, alpha: float, is_above: bool = False
         alpha=alpha if cloud.alphas is None else None,
         linewidths=1.1 * find_font_scale() if cloud.is_hollow else 0,
         zorder=2.8 if is_above else 1,
-        label=cloud.name,
+        label=f" {cloud.name}" if is_named and cloud.name.startswith("_") else cloud.name,  # matplotlib leaves out _
         rasterized=len(cloud.xy) > 5000,
     )
 

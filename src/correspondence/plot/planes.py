@@ -11,6 +11,7 @@ from correspondence.core.asymmetric import find_asymmetric
 from correspondence.plot.columns_planes import draw_columns_plane
 from correspondence.plot.pair_planes import draw_pairs_plane
 from correspondence.plot.response_planes import draw_response_plane
+from correspondence.plot.style import discard_new_figures
 from correspondence.plot.triplots import draw_triplot
 from correspondence.results.points import Bootstrap, Points
 from correspondence.scene.many_columns import has_many_columns
@@ -184,7 +185,9 @@ def plane(
     options |= {"supplementary": supplementary, "X": X, "Y": Y, "groups": groups, "classes": classes, "marks": marks}
     options |= {"boundaries": boundaries, "confusing": confusing, "thumbnails": thumbnails, "given": given}
     draw, shown = choose_drawing(d_or_est)
-    return draw(d_or_est, axes, map, ax, **choose_options(draw, shown, options, plane.__kwdefaults__ or {}))
+    chosen = choose_options(draw, shown, options, plane.__kwdefaults__ or {})
+    with discard_new_figures():
+        return draw(d_or_est, axes, map, ax, **chosen)
 
 
 def choose_drawing(d_or_est: Any) -> tuple[Callable[..., Axes], str]:

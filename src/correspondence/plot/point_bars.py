@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.patches import Patch
-from matplotlib.patheffects import withStroke
 
 from correspondence._util.arguments import check_whole
 from correspondence._util.labels import to_object_array
@@ -20,7 +19,7 @@ from correspondence.core.decomposition import as_decomposition
 from correspondence.core.functions import LabelFunctions
 from correspondence.plot.layout import arrange_plane
 from correspondence.plot.legends import LegendParts
-from correspondence.plot.style import make_axes, simplify_frame
+from correspondence.plot.style import make_axes, make_outline, simplify_frame
 from correspondence.results.points import Points
 from correspondence.scene.colours import COLUMNS, GREY, ROWS
 
@@ -28,7 +27,7 @@ __all__ = ["contributions", "quality"]
 
 SIDES = {"rows": ("rows",), "columns": ("columns",), "both": ("rows", "columns")}
 COLOURS = {"rows": ROWS, "columns": COLUMNS}
-OUTLINE = withStroke(linewidth=2.4, foreground="white")  # so that lines are seen on bars of their colour
+OUTLINE_POINTS = 2.4  # so that lines are seen on bars of their colour
 BAR_INCHES, FRAME_INCHES, WIDTH_INCHES = 0.3, 1.4, 7.0
 
 
@@ -224,7 +223,7 @@ def draw_bars(
     ax.set_yticks(range(len(order)), [one_line(labels[i]) for i in order], parse_math=False)
     for own, value in zip(sides, expected, strict=True):
         colour, name = (GREY, meaning) if len(sides) == 1 else (COLOURS[own.name], f"{meaning} of {own.name}")
-        ax.axvline(value, color=colour, lw=1, ls="--", label=name, path_effects=[OUTLINE])
+        ax.axvline(value, color=colour, lw=1, ls="--", label=name, path_effects=[make_outline(ax, OUTLINE_POINTS)])
     ax.set_xlabel(title)
     simplify_frame(ax)
     _explain_bars(ax, sides, len(known) - len(order), has_signs, is_own_figure)

@@ -14,7 +14,14 @@ from correspondence._util.text import short_repr
 from correspondence.core.asymmetric import find_asymmetric
 from correspondence.core.decomposition import Decomposition
 from correspondence.plot.column_marks import draw_number, sample_lines
-from correspondence.plot.drawn_clouds import DrawnCloud, list_supplementary, make_sides, place_supplementary, size_sides
+from correspondence.plot.drawn_clouds import (
+    DrawnCloud,
+    list_supplementary,
+    make_sides,
+    note_unplaced,
+    place_supplementary,
+    size_sides,
+)
 from correspondence.plot.groups import split_ellipses
 from correspondence.plot.label_choice import check_sides, read_labels
 from correspondence.plot.labels import write_labels
@@ -68,7 +75,7 @@ def draw_response_plane(
     check_whole(max_labels, "max_labels", 0)
     called = check_names(("rows", "columns") if names is None else names)
     check_sides(rows, columns)
-    choice, numbers = read_labels(labels), read_colour(colour)
+    choice, numbers = read_labels(labels), read_colour(colour, (rows, columns))
     pair = size_sides(make_sides(d_or_est, drawn, index, map, called, None, None), size)
     pair, scale = colour_sides_by_numbers(pair, numbers)
     bootstrap = read_bootstrap(ellipses)
@@ -85,8 +92,8 @@ def draw_response_plane(
     draw_cross(ax)
     for cloud in (*shown, *placed):
         draw_cloud(ax, cloud, choose_opacity(size, numbers is not None))
-    for line in lines:
-        draw_number(ax, line, sides[response].colour)
+    for line, own in zip(lines, sides[response].list_colours(), strict=False):
+        draw_number(ax, line, own)
     draw_spreads(ax, [pair for pair in spreads if pair[0] in shown], ellipses_of)
     label_axes(ax, [f"Axis {i + 1}: inertia {d.pics[i]:.4f}, {100 * d.inertia_ratios[i]:.1f} % of tau" for i in index])
     draw_colour_bar(ax, scale, numbers)
@@ -94,6 +101,7 @@ def draw_response_plane(
     taken = sample_lines(lines, N_ARROW_POINTS)
     placing = write_labels(ax, [*shown, *placed], written, max_labels, choice, taken)
     notes = [write_response_caption(sides, response, factor, has_arrows=bool(lines)), *note_numbers(numbers, shown)]
+    notes += note_unplaced(placed)
     arrange_plane(ax, collect_legend(ax), notes, placing, is_own_figure)
     return ax
 

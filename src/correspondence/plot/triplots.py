@@ -144,7 +144,7 @@ def draw_triplot(
     check_sides(rows, columns)
     if variables is not None:
         check_flag(variables, "variables")
-    choice, numbers = read_labels(labels), read_colour(colour, groups, classes)
+    choice, numbers = read_labels(labels), read_colour(colour, (rows, columns), groups, classes)
     map = TRIPLOT_MAP if map is None else map
     called = check_names(("sites", "species") if names is None else names)
     grouping = read_site_groups(ca, scene, groups, classes)

@@ -17,6 +17,8 @@ __all__ = [
     "choose_class_colours",
     "choose_scene_colours",
     "darken_colour",
+    "is_dark",
+    "lighten_colour",
     "list_distinct_colours",
     "list_variable_colours",
     "pick_colour",
@@ -135,13 +137,35 @@ def list_variable_colours(n: int) -> list[str]:
 
 
 MIN_TEXT_CONTRAST = 3.8  # of the luminances of paper and ink, by WCAG
+MAX_DARK_LUMINANCE = 0.179  # from which black and white have the same contrast
 
 
 def darken_colour(colour: str) -> str:
     """Return a colour as dark as texts on white paper need it."""
-    parts = np.array([int(colour[at : at + 2], 16) for at in (1, 3, 5)]) / 255
+    parts = _split_colour(colour)
     while 1.05 / (_compute_luminance(parts) + 0.05) < MIN_TEXT_CONTRAST:
         parts = 0.95 * parts
+    return _to_hex(parts)
+
+
+def lighten_colour(colour: str) -> str:
+    """Return a colour as light as texts on black paper need it."""
+    parts = _split_colour(colour)
+    while (_compute_luminance(parts) + 0.05) / 0.05 < MIN_TEXT_CONTRAST:
+        parts = 0.05 + 0.95 * parts
+    return _to_hex(parts)
+
+
+def is_dark(colour: str) -> bool:
+    """Tell whether white stands out more from a colour than black does."""
+    return _compute_luminance(_split_colour(colour)) < MAX_DARK_LUMINANCE
+
+
+def _split_colour(colour: str) -> np.ndarray:
+    return np.array([int(colour[at : at + 2], 16) for at in (1, 3, 5)]) / 255
+
+
+def _to_hex(parts: np.ndarray) -> str:
     return "#" + "".join(f"{round(255 * part):02x}" for part in parts)
 
 
