@@ -537,6 +537,13 @@ def test_an_existing_file_is_replaced_only_if_asked_for_and_a_missing_folder_nam
     assert path.read_text(encoding="utf-8") == page.html
     with pytest.raises(FileNotFoundError, match="no folder"):
         co.explore(ca, path=tmp_path / "missing" / "page.html")
+    for write in (page.save, lambda path, overwrite: co.explore(ca, path=path, overwrite=overwrite)):
+        with pytest.raises(ValueError, match="overwrite must be True or False"):
+            write(path, "no")
+    link = tmp_path / "link.html"
+    link.symlink_to(tmp_path / "nowhere")
+    with pytest.raises(FileExistsError, match="overwrite"):
+        page.save(link)
 
 
 def test_a_file_that_appears_during_the_work_is_kept(ca, tmp_path, monkeypatch):

@@ -61,7 +61,7 @@ def test_positions_are_those_of_the_data(rng):
     y = np.where(x[:, 0] > 0, "high", "low")
     widget = co.widget(co.CCA(1).fit(x, y), x, y, max_points=50)
     widget.selection = [299]  # not drawn, but a row of x
-    with pytest.raises(ValueError, match=r"selection must be below 300"):
+    with pytest.raises(ValueError, match=r"selection must be from 0 to 299"):
         widget.selection = [300]
 
 

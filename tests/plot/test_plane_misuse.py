@@ -157,3 +157,10 @@ def test_outlines_have_the_colour_of_the_background():
         ax = plot.plane(mca, groups=survey["Sick"])
     effects = [effect for text in ax.texts for effect in text.get_path_effects()]
     assert {to_hex(effect._gc["foreground"]) for effect in effects if hasattr(effect, "_gc")} == {"#000000"}
+
+
+def test_bars_of_one_component_and_names_of_their_argument():
+    one = co.CA().fit(np.array([[3, 1], [2, 6], [4, 4]]))
+    assert plot.quality(one).get_xlabel() == "Quality of columns on axis 1 (cos2, %)"
+    with pytest.raises(ValueError, match=r"axis must .*2"):
+        plot.contributions(one, axis=2)

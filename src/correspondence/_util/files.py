@@ -19,6 +19,8 @@ import numpy as np
 from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save as to_bytes
 
+from correspondence._util.arguments import check_flag
+
 __all__ = [
     "NetError",
     "State",
@@ -77,7 +79,7 @@ def check_new_file(path: str | Path, overwrite: bool) -> Path:
         raise FileNotFoundError(f"There is no folder {target.parent}: make it first.")
     if target.is_dir():
         raise IsADirectoryError(f"{target} is a folder: give the name of a file.")
-    if target.exists() and not overwrite:
+    if not check_flag(overwrite, "overwrite") and (target.exists() or target.is_symlink()):  # which leads nowhere
         raise FileExistsError(
             f"path must name a new file, got {target}, which exists. Pass overwrite=True to replace it."
         )

@@ -9,7 +9,7 @@ import numpy as np
 __all__ = ["check_axis_numbers"]
 
 
-def check_axis_numbers(n: int, axes: Sequence[int]) -> list[int]:
+def check_axis_numbers(n: int, axes: Sequence[int], name: str = "axes") -> list[int]:
     """Return the indices of axes, counted from 0, of which there are n; of one axis the plane (1, 2) is a line."""
     if n == 0:
         raise ValueError("There are no components to draw.")
@@ -18,7 +18,7 @@ def check_axis_numbers(n: int, axes: Sequence[int]) -> list[int]:
     wanted = [1] if n == 1 and list(axes) == [1, 2] else list(axes)
     for axis in wanted:
         if not isinstance(axis, int | float | np.number) or axis not in range(1, n + 1):
-            raise ValueError(f"axes must be components from 1 to {n}, got {axis!r}.")
+            raise ValueError(f"{name} must be components from 1 to {n}, got {axis!r}.")
     if len(wanted) not in (1, 2) or len(set(wanted)) < len(wanted):
         raise ValueError(f"axes must be two different components, got {axes}.")
     return [int(axis) - 1 for axis in wanted]

@@ -49,7 +49,7 @@ class Positions(traitlets.TraitType):
             raise ValueError(f"{name} must be a list of whole numbers, got {short_repr(value)}. {advice}")
         outside = array[(array < 0) | (array >= n)]
         if len(outside):
-            raise ValueError(f"{name} must be below {n}, got {list_names(outside.tolist(), 3)}. {advice}")
+            raise ValueError(f"{name} must be from 0 to {n - 1}, got {list_names(outside.tolist(), 3)}. {advice}")
         return [int(position) for position in np.unique(array)]
 
 

@@ -154,7 +154,8 @@ def draw_number(ax: Axes, line: np.ndarray, colour: str, is_dashed: bool = False
     arrow["mutation_scale"] = 9 * scale
     if is_dashed:
         arrow["linestyle"] = "--"
-    ax.annotate("", line[-1], line[-2], arrowprops=arrow, zorder=2.7)
+    # It lies within the axes, and layouts would measure each of thousands of arrows several times.
+    ax.annotate("", line[-1], line[-2], arrowprops=arrow, zorder=2.7).set_in_layout(False)
     ax.update_datalim(line)
 
 

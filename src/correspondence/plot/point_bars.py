@@ -141,7 +141,8 @@ def check_bars(d_or_est: Any, axis: Any, side: Any) -> tuple[list[int], tuple[st
     """Return the axes, counted from 0, and the sides whose bars are drawn."""
     d: Any = find_asymmetric(d_or_est) or as_decomposition(d_or_est)
     wanted = list(axis) if isinstance(axis, tuple | list) else [axis]
-    index = [check_axis_numbers(d.n_components, (own,))[0] for own in wanted]
+    wanted = [1] if d.n_components == 1 and wanted == [1, 2] else wanted  # as planes are lines then
+    index = [check_axis_numbers(d.n_components, (own,), "axis")[0] for own in wanted]
     if not index or len(set(index)) < len(index):
         raise ValueError(f"axis must be one axis or different ones, got {axis}.")
     if not isinstance(side, str) or side not in SIDES:
