@@ -66,6 +66,8 @@ def test_colours_and_arrows_of_a_side_that_is_not_drawn_are_errors(ca):
     ):
         with pytest.raises(ValueError, match=r"colour .*drawn"):
             plot.plane(est, **arguments)
+    with pytest.raises(ValueError, match=r"ellipses .*drawn"):
+        plot.plane(mca, columns=False, ellipses=mca.bootstrap(5, random_state=0))
     with pytest.raises(ValueError, match=r"arrows .*drawn"):
         plot.plane(ca, rows=False, arrows="rows")
     assert len(arrow_colours(plot.plane(ca, rows=False, arrows="both"))) == 4
@@ -90,6 +92,8 @@ def test_lists_of_labels_may_be_series_and_a_single_text_is_explained(ca, resamp
         assert written(plot.plane(ca, labels=labels)) == {"Wife", "Laundry"}
     with pytest.raises(ValueError, match=r"ellipses_of must be a list .*'Wife'"):
         plot.plane(ca, ellipses=resampled, ellipses_of="Wife")
+    with pytest.raises(ValueError, match=r"ellipses_of must be a list .*'ab'"):
+        plot.plane(ca, groups=["ab"] * 6 + ["c"] * 7, ellipses="concentration", ellipses_of="ab")
     with pytest.raises(ValueError, match=r"ellipses_of .*Wife"):  # in standard coordinates
         plot.plane(ca, map="rowprincipal", ellipses=resampled, ellipses_of=["Wife"])
 

@@ -80,6 +80,8 @@ def draw_columns_plane(
     passive = list_supplementary(supplementary)
     grouping = read_row_groups(est, scene, groups, classes)
     bootstrap, kind = split_ellipses(ellipses)
+    if bootstrap is not None and not columns:
+        raise ValueError("ellipses must be left out where columns are not drawn: they are those of the answers.")
     share = check_ellipses(ellipses, hulls, len(index), grouping is not None)
     drawn = make_drawn_columns(scene, est.inertias_, index, map, grouping, passive, is_thinned=numbers is None)
     drawn = replace(measure_rows(est, drawn, index, X), answers=size_clouds(drawn.answers, size))

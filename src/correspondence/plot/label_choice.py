@@ -114,8 +114,6 @@ def check_sides(rows: Any, columns: Any) -> None:
 
 def find_labelled(clouds: Sequence[DrawnCloud], listed: Sequence[Any], name: str) -> list[np.ndarray]:
     """Find the points of clouds that have one of some labels: the position of the label for each, -1 for others."""
-    if isinstance(listed, str):
-        raise ValueError(f"{name} must be a list of labels, got {short_repr(listed)}. Put it into brackets.")
     position = {text: j for j, label in reversed(list(enumerate(listed))) for text in (str(label), one_line(label))}
     found = []
     for cloud in clouds:

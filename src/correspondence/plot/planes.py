@@ -179,6 +179,8 @@ def plane(
         raise ValueError("classes must be left out where groups are given: both colour the points of X.")
     if ellipses_of is not None and ellipses is None:
         raise ValueError("ellipses_of must be left out without ellipses: it says which of them are drawn.")
+    if isinstance(ellipses_of, str):
+        raise ValueError(f"ellipses_of must be a list of labels, got {ellipses_of!r}. Put it into brackets.")
     options: dict[str, Any] = {"sites": sites, "rows": rows, "columns": columns, "variables": variables}
     options |= {"labels": labels, "max_labels": max_labels, "size": size, "colour": colour, "arrows": arrows}
     options |= {"ellipses": ellipses, "ellipses_of": ellipses_of, "hulls": hulls, "level": level, "names": names}
