@@ -73,7 +73,7 @@ def as_path(path: Any, name: str = "path") -> Path:
 
 
 def check_new_file(path: str | Path, overwrite: bool) -> Path:
-    """Return the path of a file that can be written: its folder exists, and no file is lost that was not given up."""
+    """Return the path of a file that can be written: its folder exists, and no file is replaced unasked."""
     target = as_path(path)
     if not target.parent.is_dir():
         raise FileNotFoundError(f"There is no folder {target.parent}: make it first.")

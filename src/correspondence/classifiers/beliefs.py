@@ -101,7 +101,7 @@ class Beliefs(FeatureMap):
 
     @property
     def names(self) -> np.ndarray:
-        """The names of all classes of the model, which was asked or told them."""
+        """The names of all classes, as they were given or as the model has them."""
         k = self.width if self.given is None else len(self.given)
         assert k is not None
         return self.name_classes(k)

@@ -147,7 +147,7 @@ def _measure_claims(P: np.ndarray, codes: np.ndarray, classes: np.ndarray) -> Cl
 
 
 def evaluate_on_labels(d: Decomposition, P: np.ndarray, codes: np.ndarray, sample_weight: Any = None) -> HeldOut:
-    """Evaluate the functions on labels, or on those in a group: other inputs have codes of -1.
+    """Evaluate the functions on labels, without the inputs whose label is outside of the group (code -1).
 
     A class that is never predicted counts as the mean of the others, and so does an input with no belief in the group.
     """

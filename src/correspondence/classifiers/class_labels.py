@@ -26,7 +26,7 @@ __all__ = [
 
 
 def check_group(group: Any, name: str) -> np.ndarray:
-    """Return the names of the classes of a group, of which there must be at least two different ones."""
+    """Return the names of the classes of a group: at least two, all different."""
     labels = as_labels(list(group) if isinstance(group, set | frozenset | tuple) else group, name)
     if len(labels) < 2 or len(set(labels.tolist())) < len(labels):
         raise ValueError(f"{name} must be at least two different classes, got {list_names(labels, show=short_repr)}.")

@@ -1,4 +1,4 @@
-"""Which axes a picture or a figure is of, as people number them."""
+"""The axes of a picture or a figure, as people number them: from 1."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ __all__ = ["check_axis_numbers"]
 
 
 def check_axis_numbers(n: int, axes: Sequence[int], name: str = "axes") -> list[int]:
-    """Return the indices of axes, counted from 0, of which there are n; of one axis the plane (1, 2) is a line."""
+    """Return the indices, from 0, of some of n axes; if there is only one, the plane (1, 2) is a line."""
     if n == 0:
         raise ValueError("There are no components to draw.")
     if not isinstance(axes, tuple | list):

@@ -21,7 +21,7 @@ def measure_kept_neighbours(
     Parameters
     ----------
     places : ndarray of shape (n, d)
-        Principal coordinates on all axes. Of more than 2,000 points so many are compared, drawn at random.
+        Principal coordinates on all axes. At most 2,000 points, drawn at random, are compared.
     planes : list of list of int
         The positions of the axes of each plane.
     n_neighbors : int

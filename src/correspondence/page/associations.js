@@ -3,7 +3,6 @@
 
 const MOST_ROWS = 200, MOST_WRITTEN = 20, MOST_HOLLOW = 60, LEAST_NAMED = 9, PALE = .2;  // LEAST_NAMED: pixels of a cell
 const DARK_COLOURS = ["#202a36", "#1d4a6e", "#2579ad", "#62b2e8", "#d9efff"];
-const FONT = "system-ui, sans-serif";
 const COLUMNS = [["x", "x"], ["y", "y"], ["correlations", "correlation"], ["captured", "captured"], ["predicted", "y from x"], ["back", "x from y"], ["pvalues", "p-value"], ["n_pairs", "rows"]];
 
 class Associations {
@@ -108,9 +107,7 @@ class Associations {
   get colours() { return this.isDark ? DARK_COLOURS : this.data.colours; }
   /* Colour of a figure between 0 and the limit; of one that is not known that of 0. */
   shade(share) {
-    const { colours } = this, at = (share > 0 ? Math.min(1, share) : 0) * (colours.length - 1), low = Math.min(Math.floor(at), colours.length - 2);
-    const [from, to] = [rgb(colours[low]), rgb(colours[low + 1])];
-    return from.map((part, c) => Math.round(part + (to[c] - part) * (at - low)));
+    return mixColours(this.colours.map(rgb), share > 0 ? Math.min(1, share) : 0);
   }
   resize() {
     if (!this.root.clientWidth) return;
@@ -234,8 +231,7 @@ class Associations {
 
   setTable() {
     for (const [key, text] of COLUMNS) {
-      const button = make("button", "plain", text), head = header("");
-      button.type = "button";
+      const button = makeButton("plain", text), head = header("");
       head.append(button);
       head.dataset.key = key;
       button.addEventListener("click", () => {
@@ -278,8 +274,7 @@ class Associations {
       const text = isText ? short(value, 60) : key === "pvalues" ? writeChance(value) : key === "n_pairs" ? value.toLocaleString("en") : write(value);
       const cell = make("td", isText ? "name" : "");
       if (key === "x") {
-        const button = make("button", "plain", text);
-        button.type = "button";
+        const button = makeButton("plain", text);
         button.addEventListener("click", event => { event.stopPropagation(); this.choose(isChosen ? -1 : pair); });
         cell.append(button);
       } else cell.append(text);

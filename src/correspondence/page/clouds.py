@@ -216,7 +216,7 @@ def _make_cloud(
 
 
 def add_data(clouds: list[Cloud], data: Any, est: Any = None) -> list[Cloud]:
-    """Return the clouds, of which the first has further columns of the user; None for none."""
+    """Return the clouds with further columns of the user, if there are some, in the first."""
     if data is None:
         return clouds
     x, *others = clouds

@@ -8,8 +8,7 @@ const TENTHS = ["#440154", "#482475", "#414487", "#355f8d", "#2a788e", "#21918c"
 
 /* A colour for a share from 0 to 1: what is high stands out from the paper, and what is low can still be seen. */
 function scaleColour(share, isDark) {
-  const at = 10 * (isDark ? .25 + .75 * share : .82 * (1 - share)), low = Math.min(9, Math.floor(at)), rest = at - low;
-  return TENTHS[low].map((part, k) => Math.round(part + rest * (TENTHS[low + 1][k] - part)));
+  return mixColours(TENTHS, isDark ? .25 + .75 * share : .82 * (1 - share));
 }
 
 class Colouring {
@@ -107,15 +106,12 @@ class Colouring {
     return [...parts, ...this.missingEntry(field)];
   }
   missingEntry(field) {
-    let count = 0;
-    for (let j = 0; j < field.values.length; j++) if (field.isMissing(j)) count += 1;
-    return count ? [this.entry(field, "missing", MISSING_GREY, count, j => field.isMissing(j))] : [];
+    return field.nMissing ? [this.entry(field, "missing", MISSING_GREY, field.nMissing, j => field.isMissing(j))] : [];
   }
   /* A colour, what it stands for and how many points have it; a click selects these. */
   entry(field, text, colour, count, isMeant) {
-    const dot = make("span", "dot"), button = make("button", "key plain", dot, short(text, 28), make("span", "soft", ` ${count.toLocaleString("en")}`));
+    const dot = make("span", "dot"), button = makeButton("key plain", dot, short(text, 28), make("span", "soft", ` ${count.toLocaleString("en")}`));
     dot.dataset.colour = colour;
-    button.type = "button";
     button.title = `Select: ${short(text, 80)}`;
     button.addEventListener("click", () => this.page.selecting.take(field.clouds.flatMap(cloud => field.pointsOf(cloud, isMeant)), "category"));
     return button;

@@ -1,7 +1,7 @@
 /* The selection compared with the other points shown: what is more frequent in it, and what is larger. The figures are those
    of `describe_groups` (group_tests.js), for the points that are drawn and not filtered out. */
 
-const MOST_TOLD = 12, ALPHA = .05;
+const MOST_COMPARED = 12, ALPHA = .05;
 
 class Comparison {
   constructor(page) {
@@ -59,7 +59,7 @@ class Comparison {
     return figures.sd === figures.sd ? [{ field, ...figures }] : [];
   }
 
-  /* --- what is told */
+  /* --- what is written */
 
   show() {
     cancelAnimationFrame(this.waiting);
@@ -76,15 +76,14 @@ class Comparison {
     const tests = [count(categories.length, "category", "categories"), count(numbers.length, "number", "numbers")].filter(Boolean).join(" and ");
     const head = make("p", "", `${size.toLocaleString("en")} of ${n.toLocaleString("en")} ${name} shown, compared with all of these.`);
     if (!holding.length) return [head, make("p", "soft", `Nothing tells them from the others (${tests} tested).`)];
-    const body = make("tbody", "", ...holding.slice(0, MOST_TOLD).map(one => this.row(one)));
+    const body = make("tbody", "", ...holding.slice(0, MOST_COMPARED).map(one => this.row(one)));
     const columns = make("tr", "", ...["", "selected", "all", "v-test"].map(text => header(text)));
-    const told = `${holding.length > MOST_TOLD ? `The clearest ${MOST_TOLD} of ${holding.length}` : `${holding.length}`} with an adjusted p-value of at most ${ALPHA}; tested: ${tests}.`;
-    return [head, make("div", "scroll", make("table", "compared", make("thead", "", columns), body)), make("p", "soft", told), ...this.warn(holding.slice(0, MOST_TOLD))];
+    const note = `${holding.length > MOST_COMPARED ? `The clearest ${MOST_COMPARED} of ${holding.length}` : `${holding.length}`} with an adjusted p-value of at most ${ALPHA}; tested: ${tests}.`;
+    return [head, make("div", "scroll", make("table", "compared", make("thead", "", columns), body)), make("p", "soft", note), ...this.warn(holding.slice(0, MOST_COMPARED))];
   }
   row({ field, category, share, mean, overall, vtest, adjusted }) {
-    const button = make("button", "plain", short(field.isNumber ? field.name : `${field.name}: ${category}`, 60));
+    const button = makeButton("plain", short(field.isNumber ? field.name : `${field.name}: ${category}`, 60));
     if (!field.isBeside) button.append(make("span", "soft", "\u00a0•"));
-    button.type = "button";
     button.title = `Colour by ${short(field.name, 80)}`;
     button.addEventListener("click", () => { $("paint").value = field.key; $("paint").dispatchEvent(new Event("change")); });
     const percent = value => `${(100 * value).toFixed(Math.abs(value) < .1 ? 1 : 0)} %`;
@@ -95,8 +94,8 @@ class Comparison {
     return row;
   }
   /* What was selected by its place differs in the columns that made the places. */
-  warn(told) {
-    if (told.every(({ field }) => field.isBeside)) return [];
+  warn(listed) {
+    if (listed.every(({ field }) => field.isBeside)) return [];
     const why = this.page.selecting.source === "plane"
       ? "The points were selected by where they lie, and columns of the fit (•) decide where points lie: the selection differs in them by construction. Their v-tests rank them, but are no evidence."
       : "Columns of the fit are marked by •: a selection that depends on the axes differs in them by construction.";

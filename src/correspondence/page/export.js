@@ -21,14 +21,14 @@ class Exporter {
     this.page.tell(`Saved ${canvas.width} × ${canvas.height} pixels.`);
   }
   saveSvg() {
-    const { width, height } = this.measure(), context = new SvgContext(width, height), told = [];
+    const { width, height } = this.measure(), context = new SvgContext(width, height), notes = [];
     this.draw(context, pane => {
       const n = this.countPoints(pane);
       if (n <= MOST_SHAPES) return pane.drawShapes(context);
       context.drawImage(this.photograph(pane), 0, 0, pane.width, pane.height);
-      told.push(`${n.toLocaleString("en")} points are an embedded picture, since more than ${MOST_SHAPES.toLocaleString("en")} shapes make a file too heavy.`);
+      notes.push(`${n.toLocaleString("en")} points are an embedded picture, since more than ${MOST_SHAPES.toLocaleString("en")} shapes make a file too heavy.`);
     });
-    const said = told.join(" ") || "All points are shapes.";
+    const said = notes.join(" ") || "All points are shapes.";
     download(`${this.name}.svg`, new Blob([context.finish(document.title, `${$("note").textContent} ${said}`)], { type: "image/svg+xml" }));
     this.page.tell(`Saved. ${said}`);
   }

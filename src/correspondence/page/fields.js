@@ -17,6 +17,9 @@ class Field {
     const value = this.values[j];
     return this.isNumber ? value !== value : value < 0 || value >= this.labels.length || this.missing.has(value);
   }
+  get nMissing() {
+    return this.countedMissing ??= Array.from(this.values.keys()).reduce((count, j) => count + this.isMissing(j), 0);
+  }
   /* How many points have each label; the labels that occur, the commonest first, the missing one last. */
   get counts() {
     if (!this.counted) {

@@ -37,6 +37,11 @@ PAGE_SCRIPTS = (
     "filters.js",
     "selecting.js",
     "comparing.js",
+    "notes.js",
+    "card.js",
+    "search.js",
+    "training.js",
+    "tables.js",
     "page.js",
 )
 

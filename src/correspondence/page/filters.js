@@ -2,7 +2,7 @@
    { key, keep: codes of labels }   or   { key, low, high, missing: whether points without a value are shown }.
    What a filter hides can neither be selected nor hovered over, and is in no ellipse. */
 
-const MOST_LISTED = 200, FEW_LISTED = 8, BINS = 32, SLIDER_STEPS = 1000;
+const MOST_LISTED = 200, FEW_LISTED = 8, HISTOGRAM_BINS = 32, SLIDER_STEPS = 1000;
 
 class Filters {
   constructor(page) {
@@ -47,7 +47,7 @@ class Filters {
     this.version = {};
     for (const filter of this.list) this.hide(filter);
     page.colour();
-    page.selecting.drop();
+    page.selecting.dropHidden();
     this.tell();
     if (page.plane.width) page.note();
   }
@@ -75,8 +75,7 @@ class Filters {
     const box = $("filtered"), text = this.list.length ? this.counts() : "";
     box.hidden = !this.list.length;
     const chips = this.list.map(filter => {
-      const said = this.describe(filter), chip = make("button", "chip filter", short(said, 60), make("span", "cross", "✕"));
-      chip.type = "button";
+      const said = this.describe(filter), chip = makeButton("chip filter", short(said, 60), make("span", "cross", "✕"));
       chip.title = short(said, 300);
       chip.setAttribute("aria-label", `Remove the filter ${said}`);
       chip.addEventListener("click", () => { this.close(filter.key); this.change(filter.key, null); });
@@ -88,15 +87,10 @@ class Filters {
   }
   describe(filter) {
     const field = this.page.model.field(filter.key);
-    if (field.isNumber) return `${field.name}: ${field.write(filter.low)} to ${field.write(filter.high)}${filter.missing || !this.countMissing(field) ? "" : ", none missing"}`;
+    if (field.isNumber) return `${field.name}: ${field.write(filter.low)} to ${field.write(filter.high)}${filter.missing || !field.nMissing ? "" : ", none missing"}`;
     const labels = filter.keep.map(code => field.labels[code]), hidden = field.order.filter(code => !filter.keep.includes(code)).map(code => field.labels[code]);
     if (!labels.length) return `${field.name}: nothing`;
     return labels.length <= hidden.length || labels.length <= 3 ? `${field.name}: ${labels.join(", ")}` : `${field.name}: not ${hidden.join(", ")}`;
-  }
-  countMissing(field) {
-    let count = 0;
-    for (let j = 0; j < field.values.length; j++) if (field.isMissing(j)) count += 1;
-    return count;
   }
 
   /* --- the editors */
@@ -115,8 +109,7 @@ class Filters {
   }
   /* The frame of an editor: the name of the field, and a button that removes the filter. */
   frame(field, ...parts) {
-    const remove = make("button", "plain", "✕"), title = make("h3", "", short(field.name, 60), remove);
-    remove.type = "button";
+    const remove = makeButton("plain", "✕"), title = make("h3", "", short(field.name, 60), remove);
     remove.setAttribute("aria-label", `Remove the filter by ${field.name}`);
     remove.addEventListener("click", () => { this.close(field.key); this.change(field.key, null); $("filterby").focus(); });
     const element = make("div", "editor", title, ...parts);
@@ -138,8 +131,7 @@ class LabelEditor {
     this.search.hidden = field.order.length <= FEW_LISTED;
     this.search.addEventListener("input", () => this.list());
     const buttons = [["all", true], ["none", false]].map(([text, isKept]) => {
-      const button = make("button", "plain", text);
-      button.type = "button";
+      const button = makeButton("plain", text);
       button.addEventListener("click", () => { for (const code of this.found()) this.keep(code, isKept); this.list(); this.change(); });
       return button;
     });
@@ -188,15 +180,15 @@ class RangeEditor {
     this.missing.type = "checkbox";
     this.missing.checked = true;
     this.missing.addEventListener("change", () => { this.isNew = false; this.change(); });
-    const count = filters.countMissing(field), label = make("label", "", this.missing, `without a value (${count.toLocaleString("en")})`);
-    label.hidden = !count;
+    const label = make("label", "", this.missing, `without a value (${field.nMissing.toLocaleString("en")})`);
+    label.hidden = !field.nMissing;
     this.element = filters.frame(field, this.bars, ...this.sliders, this.output, label);
     this.listen();
     this.draw();
   }
   makeBars() {
-    const counts = new Uint32Array(BINS), [low, high] = this.ends, { sorted } = this.field;
-    for (const value of sorted) counts[Math.min(BINS - 1, Math.floor(BINS * (value - low) / (high - low)))] += 1;
+    const counts = new Uint32Array(HISTOGRAM_BINS), [low, high] = this.ends, { sorted } = this.field;
+    for (const value of sorted) counts[Math.min(HISTOGRAM_BINS - 1, Math.floor(HISTOGRAM_BINS * (value - low) / (high - low)))] += 1;
     const most = Math.max(...counts);
     this.bars.replaceChildren(...Array.from(counts, count => {
       const bar = make("span");
@@ -241,7 +233,7 @@ class RangeEditor {
   }
   draw() {
     const [start, end] = this.ends, share = value => (value - start) / (end - start);
-    [...this.bars.children].forEach((bar, k) => bar.classList.toggle("outside", (k + 1) / BINS <= share(this.low) || k / BINS >= share(this.high)));
+    [...this.bars.children].forEach((bar, k) => bar.classList.toggle("outside", (k + 1) / HISTOGRAM_BINS <= share(this.low) || k / HISTOGRAM_BINS >= share(this.high)));
     [this.low, this.high].forEach((value, k) => {
       this.sliders[k].value = String(Math.round(SLIDER_STEPS * share(value)));
       this.sliders[k].setAttribute("aria-valuetext", this.field.write(value));

@@ -1,6 +1,5 @@
 /* What is drawn above the points: axes, boundaries, pictures, labels that do not cover each other, rings. */
 
-const FONT = "system-ui, sans-serif";
 const NEAR_MEAN = 40;  // pixels from the mean of a group to an answer that shares its label
 
 class Layer {
@@ -67,15 +66,15 @@ class Layer {
     const { training, held_out, share } = this.model.axes[axis], { titles } = this.model.data;
     if (titles) return room < 380 && share !== null ? `${capital(this.model.axisName(axis))}: ${(100 * share).toFixed(1)} %` : titles[axis];
     if (room < 380) return `Axis ${axis + 1}: ${(held_out ?? training).toFixed(2)}${held_out === null ? "" : " held out"}`;
-    const told = held_out === null ? "" : `, held out ${held_out.toFixed(2)}`;
+    const heldOut = held_out === null ? "" : `, held out ${held_out.toFixed(2)}`;
     const word = this.model.data.fitted === "training" ? "correlation" : `${this.model.data.fitted} correlation`;
-    return `Axis ${axis + 1}: ${word} ${training.toFixed(2)}${told}, ${(100 * share).toFixed(1)} % of inertia`;
+    return `Axis ${axis + 1}: ${word} ${training.toFixed(2)}${heldOut}, ${(100 * share).toFixed(1)} % of inertia`;
   }
   /* Ellipses or hulls of the groups by which the points of x are coloured; returns what writes their names at the means,
      over all that is drawn until then. */
   drawGroups(context, taken) {
     const { plane } = this, names = [], font = `700 14px ${FONT}`;
-    this.told = new Set();
+    this.labelled = new Set();
     for (const { name, colour, mean, ellipse, hull, isFinal, isDashed } of this.page.groupShapes()) {
       const ink = isFinal ? rgb(colour) : this.page.readable(colour);
       context.beginPath();
@@ -95,7 +94,7 @@ class Layer {
         : around(plane.at(twin), [x, y], width);
       const style = { font, colour: css(this.page.text(ink)), align: "left", halo: this.style.paper };
       const box = this.writeText(context, text, corners, width, style, taken);
-      if (box && twin >= 0) this.told.add(twin);  // the name of the group says what the answer is
+      if (box && twin >= 0) this.labelled.add(twin);  // the name of the group says what the answer is
       if (box) names.push(() => write(context, text, box[0] + 2, box[1] + 8, style));
     }
     return names;
@@ -228,7 +227,7 @@ class Layer {
   /* Names of the categories of a triplot, all of them: over the marks of other points, if there is no other room. */
   drawCategories(context, taken) {
     const categories = this.page.named.y.filter(i => this.model.find(i)[0].role === "xc");
-    for (const i of this.plane.seen(categories)) if (this.writeLabel(context, i, taken, true, true)) this.told.add(i);
+    for (const i of this.plane.seen(categories)) if (this.writeLabel(context, i, taken, true, true)) this.labelled.add(i);
   }
   /* Text at the first of some corners where there is room for it. */
   writeText(context, text, corners, width, style, taken, others = taken) {
@@ -278,7 +277,7 @@ class Layer {
   /* Label beside its point, if there is room on one side of it; otherwise, if it may have one, at the end of a line. */
   writeLabel(context, i, taken, isWanted, isForced = false) {
     const { plane, model } = this;
-    if (this.told.has(i) || !plane.isShown(i) || !plane.isInside(plane.at(i), 4)) return false;
+    if (this.labelled.has(i) || !plane.isShown(i) || !plane.isInside(plane.at(i), 4)) return false;
     const [cloud, j] = model.find(i), [x, y] = plane.at(i), text = short(cloud.texts ? cloud.texts[j] : model.label(i), 32);
     const isHeavy = cloud.role === "y" || isOfColumns(cloud.role) || isWanted, r = plane.looks[2 * i] / 2;
     const mayLead = cloud.named && (isHeavy || this.page.named.others.length <= MOST_LED);
@@ -375,11 +374,6 @@ function arrowHead(context, [ax, ay], [x, y]) {
   context.fill();
 }
 function capital(text) { return text[0].toUpperCase() + text.slice(1); }
-function line(context, points) {
-  context.beginPath();
-  points.forEach(([x, y], k) => k ? context.lineTo(x, y) : context.moveTo(x, y));
-  context.stroke();
-}
 function ticks(low, high, about) {
   const rough = (high - low) / Math.max(2, about), unit = 10 ** Math.floor(Math.log10(rough));
   const step = unit * [1, 2, 5, 10].find(m => m * unit >= rough), digits = Math.max(0, -Math.floor(Math.log10(step) + 1e-9));

@@ -41,8 +41,7 @@ class Multiples {
     if (!quarters) codes.sort((a, b) => a - b);
     return codes.map(code => {
       const name = quarters ? quarters.names[code] : field.labels[code], canvas = make("canvas"), n = (counts.get(code) || 0).toLocaleString("en");
-      const button = make("button", "panel", canvas, make("span", "name", short(name, 40)), make("span", "soft", n));
-      button.type = "button";
+      const button = makeButton("panel", canvas, make("span", "name", short(name, 40)), make("span", "soft", n));
       button.title = `Show ${short(name, 80)} alone, or all again`;
       button.addEventListener("click", () => this.take(code));
       return { code, canvas, button };

@@ -1,7 +1,5 @@
-/* The page around the plane: the card of a point, search, filters, slider, tables. */
+/* The page around the plane: what is shown, hidden, chosen and selected, and the controls that say so. */
 
-const NO_GROUP = ["(missing)", "\u2013"];
-const MOST_MATCHES = 8, MOST_FOUND = 12, MOST_ROWS = 12, MOST_ANSWERS = 30;
 
 class Page {
   constructor(model, pictures) {
@@ -17,6 +15,8 @@ class Page {
     this.numberLines = [];
     this.frame = model.data.frames ? model.data.frames.steps.length - 1 : -1;
     this.layer = new Layer(this);
+    this.notes = new Notes(this);
+    this.card = new Card(this);
     this.plane.on("paint", context => { this.layer.paint(context); this.history?.touch(); this.twin?.follow(); });
     this.plane.on("hover", (i, at) => this.hover(i, at));
     this.plane.on("click", i => this.choose(i));
@@ -29,10 +29,10 @@ class Page {
     this.setControls();
     this.setLegend();
     this.setShapes();
-    this.setSearch();
-    this.setSlider();
+    this.search = new Search(this);
+    this.training = new Training(this);
     this.setKeys();
-    this.setTables();
+    this.tables = new Tables(this);
     this.plane.resize();
     this.arrange();
     this.reset();
@@ -79,8 +79,8 @@ class Page {
     if (this.model.data.triplot) this.model.sites = $("sites").value;
     this.colouring.writeLegend();
     this.arrange();
-    this.selecting.drop();
-    this.showCard();
+    this.selecting.dropHidden();
+    this.card.show();
   }
 
   /* --- what is shown */
@@ -102,7 +102,7 @@ class Page {
     this.twin?.arrange();
     this.colour();
     this.note();
-    if (this.chosen >= 0) this.showCard();
+    if (this.chosen >= 0) this.card.show();
   }
   /* The points that may have labels on the axes of a plane, the heaviest first. */
   nameOn(view) {
@@ -110,47 +110,7 @@ class Page {
     view.named = model.data.triplot ? { y: [...listed("xc"), ...listed("y", "ys", "yc")], others: listed("x") } : { y: listed("y", "ys", "yc"), others: listed("x", "xs", "xc", "mark") };
     view.crowd = model.byWeight(["x", "y", "mark", "xs", "ys"], first, second, cloud => !cloud.named && !!cloud.labels);
   }
-  note() {
-    const told = this.isLast ? this.describeMap() : "During the training: inputs where the model of this step puts them, in the axes of its end.";
-    $("note").textContent = [told, ...this.describeInputs(), ...this.describeGroups()].join(" ");
-  }
-  /* How much of a classifier these axes preserve, and which inputs are not drawn. */
-  describeInputs() {
-    const { inputs, faithfulness } = this.model.data, axes = this.axes.filter(axis => axis >= 0).sort((a, b) => a - b);
-    const told = [this.isLast && faithfulness?.[axes.join(" ")], ...(inputs || [])].filter(text => text);
-    return told.map(text => `${text[0].toUpperCase()}${text.slice(1)}.`);
-  }
-  /* What distances mean, and what the marks of columns are. */
-  describeMap() {
-    const { model } = this, parts = [model.data.many ? this.describeAnswers() : model.data.triplot ? this.describeTriplot() : NOTES[this.map]];
-    const arrows = this.numberLines.filter(line => line.points.length === 2).length, paths = this.numberLines.length - arrows;
-    if (model.data.triplot) return parts.join(" ");
-    if (model.data.orders) parts.push("Lines join labels in their order.");
-    if (model.clouds.some(cloud => isOfColumns(cloud.role))) parts.push("Categories lie at the mean of their rows, which are the faint points.");
-    if (arrows) parts.push("An arrow has the direction of the correlations of a number with the axes, and ends where rows two standard deviations above its mean lie.");
-    if (paths && model.data.many) parts.push("A path shows where the smooth function of a number puts the rows, from low to high.");
-    else if (paths) parts.push("A path goes through the means of the rows of ten quantiles of a number that bends, from low to high.");
-    return parts.join(" ");
-  }
-  /* What distances and arrows mean in a triplot. */
-  describeTriplot() {
-    const { model } = this, [x, y] = model.data.names, parts = [TRIPLOT_NOTES[`${this.map} ${model.sites}`] || NOTES[this.map]];
-    if (this.numberLines.some(line => line.points.length === 2)) parts.push(`Arrows are biplot scores times ${model.arrowFactor}: they point to where numbers are high.`);
-    if (this.numberLines.some(line => line.points.length > 2)) parts.push(`A path shows where a number that bends puts the ${x}, from low to high.`);
-    if (model.role("xc")) parts.push(`Diamonds lie at the mean of the ${x} of a category.`);
-    return parts.map(text => text.replaceAll("{x}", x).replaceAll("{y}", y)).join(" ");
-  }
-  /* What distances mean in an analysis of many columns. */
-  describeAnswers() {
-    const { many, joined } = this.model.data, parts = [];
-    if (many.barycentric || this.map === "colprincipal") parts.push("An answer lies at the mean of the rows that gave it.");
-    else if (this.map === "rowprincipal") parts.push("A row lies at the mean of its answers.");
-    else parts.push("Rows near each other gave similar answers; answers near each other were given by the same rows.");
-    if (joined.length) parts.push("Lines join the answers of an ordered variable.");
-    if (many.groups) parts.push("Lines lead from a row that is clicked to where each group of columns sees it.");
-    if (this.model.clouds.some(cloud => isPassive(cloud.role))) parts.push("Diamonds took no part in the fit.");
-    return parts.join(" ");
-  }
+  note() { $("note").textContent = this.notes.write(); }
   colour() {
     const { model, hidden } = this, colours = new Uint8Array(4 * model.size), looks = new Float32Array(2 * model.size);
     for (const cloud of model.clouds) {
@@ -240,13 +200,6 @@ class Page {
     }
     return -1;
   }
-  describeGroups() {
-    const kind = $("shapes").value, small = this.groupShapes().filter(({ ellipse }) => ellipse === null).map(({ name }) => short(name, 28));
-    if (!kind || this.axes[1] < 0) return [];
-    if (!this.colouring.field && !this.selection.length) return ["Ellipses and hulls are those of the groups by which points are coloured, and of the selection."];
-    const more = small.length > 5 ? ` and ${small.length - 5} more` : "";
-    return [GROUP_NOTES[kind], ...(small.length ? [`No ellipse with fewer than ${MIN_MEMBERS} members: ${small.slice(0, 5).join(", ")}${more}.`] : [])];
-  }
   setShapes() {
     const { data } = this.model;
     const isMeant = data.many ? !!data.many.grouping : !!data.classes?.grouped;
@@ -297,35 +250,13 @@ class Page {
 
   hover(i, [x, y], plane = this.plane) {
     const tip = $("tip");
-    if (i !== this.hovered) { this.hovered = i; this.plane.draw(); tip.replaceChildren(...(i < 0 ? [] : this.describe(i))); }
+    if (i !== this.hovered) { this.hovered = i; this.plane.draw(); tip.replaceChildren(...(i < 0 ? [] : this.card.describe(i))); }
     tip.hidden = i < 0;
     plane.layer.style.cursor = i >= 0 ? "pointer" : this.plane.selecting ? "crosshair" : "grab";
     if (i < 0) return;
     const { width, height, root } = plane;
     tip.style.left = `${root.offsetLeft + Math.max(4, Math.min(x + 16, width - tip.offsetWidth - 4))}px`;
     tip.style.top = `${root.offsetTop + (y + 16 + tip.offsetHeight > height ? Math.max(4, y - tip.offsetHeight - 12) : y + 16)}px`;
-  }
-  /* What a tip or a card says of a point. */
-  describe(i, isCard = false) {
-    const { model } = this, [cloud, j] = model.find(i), parts = [];
-    const picture = this.thumbnail(i, 96);
-    if (picture) parts.push(picture);
-    parts.push(make("strong", "", model.label(i)));
-    const rows = [];
-    if (cloud.labels) rows.push(["", cloud.name]);
-    const own = model.data.many ? "" : model.className(cloud, j);  // the variable is among the values
-    if (own && own !== model.label(i)) rows.push(["class", own]);
-    rows.push(...model.values(cloud, j).slice(0, model.data.many && isCard ? MOST_ANSWERS : MOST_ROWS));
-    if (cloud.mass || isOfColumns(cloud.role) || cloud.shares) rows.push(["share", `${(100 * model.share(cloud, j)).toPrecision(3)} %`]);
-    this.axes.forEach((axis, k) => {
-      const share = cloud.mass && this.isLast && axis >= 0 ? `, contributes ${(100 * model.contribution(cloud, j, axis)).toFixed(1)} %` : "";
-      const cos2 = cloud.cos2 && axis >= 0 ? `, cos2 ${cloud.cos2[j * model.data.kept + axis].toFixed(2)}` : "";
-      if (axis >= 0) rows.push([model.axisName(axis), `${this.plane.xy[2 * i + k].toFixed(2)}${share}${cos2}`]);
-    });
-    const list = make("dl");
-    for (const [name, value] of rows) list.append(make("dt", "", name), make("dd", "", value));
-    parts.push(list);
-    return parts;
   }
   thumbnail(i, side) {
     const [cloud, j] = this.model.find(i);
@@ -341,44 +272,9 @@ class Page {
     this.chosen = i;
     this.matches = [];
     if (i >= 0 && closer) this.panes.forEach(plane => plane.centre(i, closer));
-    this.showCard();
+    this.card.show();
     this.plane.draw();
   }
-  showCard() {
-    const { model, chosen } = this;
-    $("hint").hidden = chosen >= 0;
-    $("card").hidden = chosen < 0;
-    this.matches = [];
-    if (chosen < 0) { $("said").textContent = ""; return; }
-    $("point").replaceChildren(...this.describe(chosen, true));
-    const when = this.isLast ? [] : [make("p", "soft", "At the end of the training:")];
-    $("matches").replaceChildren(...when, ...model.others(chosen).flatMap(cloud => this.listMatches(cloud)));
-    $("said").textContent = `${model.label(chosen)}: ${this.matches.slice(0, 3).map(match => model.label(match.point)).join(", ")}`;
-    this.plane.draw();
-  }
-  listMatches(cloud) {
-    const { model } = this, found = model.matches(this.chosen, cloud, MOST_MATCHES);
-    const isOfTable = isOfColumns(cloud.role), isLikely = isOfTable || (cloud.role === "y" && cloud.mass), isNear = model.data.by === "gaussian" && !isOfTable;
-    const shown = found.filter(match => match.ratio > 1 || isNear || (isLikely && !isOfTable && match.probability > .02));
-    this.matches.push(...shown);
-    if (!shown.length) return [make("h3", "", cloud.name), make("p", "soft", "Nothing goes with it more often than by chance.")];
-    const strength = match => isLikely || isNear ? match.probability : match.ratio;
-    const most = Math.max(...shown.map(strength));
-    const list = make("ol", "matches");
-    for (const match of shown) {
-      const button = make("button", "match"), bar = make("span", "bar");
-      bar.style.width = `${Math.max(2, 100 * strength(match) / most)}%`;
-      const picture = this.thumbnail(match.point, 32);
-      const told = isLikely && model.data.claims ? `${(100 * match.probability).toFixed(match.probability < .1 ? 1 : 0)} %, ` : "";
-      button.append(...(picture ? [picture] : []), make("span", "name", short(model.label(match.point), 80)), make("span", "strength", `${told}${isNear && match.ratio < 1 ? "" : times(match.ratio)}`), bar);
-      button.type = "button";
-      button.addEventListener("click", () => this.reveal(match.point, 1));
-      list.append(make("li", "", button));
-    }
-    if (model.data.many) return [make("h3", "", "Given with it more often than by chance"), make("p", "soft", "The share of those who gave this answer."), list];
-    return [make("h3", "", isOfY(cloud.role) ? `Belongs to: ${cloud.name}` : `Belongs here: ${cloud.name}`), list];
-  }
-
   /* --- selection */
 
   select(points) {
@@ -445,8 +341,7 @@ class Page {
     this.applyTheme();
     if (classes.names.length > 2) {
       for (const [text, hide] of [["all", false], ["none", true]]) {
-        const button = make("button", "plain", text);
-        button.type = "button";
+        const button = makeButton("plain", text);
         button.addEventListener("click", () => {
           $("classes").querySelectorAll(".chip").forEach(chip => { if ((chip.getAttribute("aria-pressed") === "false") !== hide) chip.click(); });
         });
@@ -455,8 +350,7 @@ class Page {
     }
   }
   chip(hidden, key, text, role) {
-    const chip = make("button", `chip ${role}`, text);
-    chip.type = "button";
+    const chip = makeButton(`chip ${role}`, text);
     chip.title = "Show or hide";
     chip.shown = key;
     chip.setAttribute("aria-pressed", "true");
@@ -465,43 +359,9 @@ class Page {
       isShown ? hidden.delete(key) : hidden.add(key);
       chip.setAttribute("aria-pressed", String(isShown));
       this.colour();
-      this.selecting.drop();
+      this.selecting.dropHidden();
     });
     return chip;
-  }
-  setSearch() {
-    const input = $("search"), list = $("found");
-    let at = 0, points = [];
-    const mark = () => {
-      [...list.children].forEach((item, k) => item.setAttribute("aria-selected", String(k === at)));
-      input.setAttribute("aria-activedescendant", points.length ? `found-${at}` : "");
-    };
-    const close = () => { list.hidden = true; input.setAttribute("aria-expanded", "false"); };
-    const nameOf = one => one.name ?? this.model.label(one);
-    const take = k => { if (points[k] === undefined) return; close(); input.value = nameOf(points[k]); points[k].name === undefined ? this.reveal(points[k]) : this.markNumber(points[k]); };
-    input.addEventListener("input", () => {
-      points = [...this.model.searchNumbers(input.value), ...this.model.search(input.value, MOST_FOUND)].slice(0, MOST_FOUND);
-      at = 0;
-      const items = points.map((one, k) => {
-        const isPoint = one.name === undefined, own = isPoint ? this.model.find(one)[0] : one;
-        const noun = isPoint ? own.name : this.model.data.triplot ? "constraint" : "number", item = make("li", own.role, short(nameOf(one), 60), make("span", "soft", ` ${noun}`));
-        item.setAttribute("role", "option");
-        item.id = `found-${k}`;
-        item.addEventListener("pointerdown", event => { event.preventDefault(); take(k); });
-        return item;
-      });
-      list.replaceChildren(...(items.length || !input.value.trim() ? items : [make("li", "soft", "Nothing found")]));
-      list.hidden = !input.value.trim();
-      input.setAttribute("aria-expanded", String(!list.hidden));
-      mark();
-    });
-    input.addEventListener("keydown", event => {
-      const move = { ArrowDown: 1, ArrowUp: -1 }[event.key];
-      if (move && points.length) { event.preventDefault(); at = (at + move + points.length) % points.length; mark(); }
-      if (event.key === "Enter") take(at);
-      if (event.key === "Escape") { close(); input.value = ""; }
-    });
-    input.addEventListener("blur", close);
   }
   /* Choose a point and make sure that it can be seen. */
   reveal(i, closer = 2.5) {
@@ -514,60 +374,14 @@ class Page {
     this.colour();
     this.choose(i, closer);
   }
-  /* Mark the arrow or path of a number, and say how it goes with the axes. */
-  markNumber({ name, role, correlations }) {
-    this.choose(-1);
-    this.marked = name;
-    if (this.hidden.roles.delete(role + "n")) this.refresh();
-    const list = make("dl"), isDrawn = this.numberLines.some(line => line.name === name);
-    list.append(make("dt"), make("dd", "", this.model.data.triplot ? "constraint" : `number of ${this.model.role(role).name}`));
-    for (const axis of this.axes) if (axis >= 0) list.append(make("dt", "", this.model.axisName(axis)), make("dd", "", `correlation ${correlations[axis].toFixed(2)}`));
-    $("hint").hidden = true;
-    $("card").hidden = false;
-    $("point").replaceChildren(make("strong", "", name), list, ...(isDrawn ? [] : [make("p", "soft", "It hardly goes with these axes, and is not drawn.")]));
-    $("matches").replaceChildren();
-    $("said").textContent = $("point").textContent;
-    this.plane.draw();
-  }
-  /* Show a step of the training, of which only some axes and one map are known. */
-  toFrame(t) {
-    const { frames } = this.model.data, slider = $("frame");
-    this.frame = t;
-    if (!this.isLast) {
-      $("map").value = "rowprincipal";
-      if (this.axes.some(axis => axis >= frames.axes)) { $("first").value = "0"; $("second").value = frames.axes > 1 ? "1" : "-1"; }
-    }
-    const accuracy = frames.accuracy ? `, accuracy ${(100 * frames.accuracy[t]).toFixed(1)} %` : "";
-    $("step").textContent = `step ${frames.steps[t].toLocaleString("en")}${accuracy}`;
-    slider.value = String(t);
-    slider.setAttribute("aria-valuetext", $("step").textContent);
-    this.arrange();
-  }
   /* Other axes or another map were chosen. */
   change() {
     const { frames } = this.model.data, [first, second] = this.axes;
     if (first === second) [$("first").value, $("second").value] = [this.before[1], this.before[0]].map(String);  // they change places
     this.before = this.axes;
     const isKnown = this.isLast || (this.map === "rowprincipal" && this.axes.every(axis => axis < frames.axes));
-    isKnown ? this.arrange() : this.toFrame(frames.steps.length - 1);
+    isKnown ? this.arrange() : this.training.show(frames.steps.length - 1);
     this.reset();
-  }
-  setSlider() {
-    const { frames } = this.model.data;
-    if (!frames) return;
-    const slider = $("frame");
-    slider.max = String(frames.steps.length - 1);
-    let timer = 0;
-    const stop = () => { clearInterval(timer); timer = 0; $("play").textContent = "▶"; $("play").setAttribute("aria-label", "Play the training"); };
-    slider.addEventListener("input", () => { stop(); this.toFrame(Number(slider.value)); });
-    $("play").addEventListener("click", () => {
-      if (timer) return stop();
-      if (this.isLast) this.toFrame(0);
-      $("play").textContent = "⏸";
-      $("play").setAttribute("aria-label", "Pause");
-      timer = setInterval(() => { if (!this.isLast) this.toFrame(this.frame + 1); if (this.isLast) stop(); }, 160);
-    });
-    this.toFrame(this.frame);
   }
   bindKeys(plane, reset) {
     const keys = {
@@ -623,85 +437,10 @@ class Page {
     this.applyTheme = apply;
     apply();
   }
-
-  /* --- tables below the plane */
-
-  setTables() {
-    document.querySelectorAll(".strip").forEach(strip => this.fillStrip(strip, Number(strip.dataset.axis), Number(strip.dataset.sign)));
-    const tables = this.model.clouds.filter(cloud => cloud.mass && cloud.n && cloud.role !== "mark");
-    $("makeup").hidden = !tables.length;
-    $("axis").replaceChildren(...this.model.axes.slice(0, this.model.data.kept).map((_, a) => option(a, this.model.axisName(a))));
-    const show = () => $("contributions").replaceChildren(...tables.map(cloud => this.contributions(cloud, Number($("axis").value))));
-    $("axis").addEventListener("change", show);
-    show();
-    (this.model.data.confusing || []).forEach(([i, a, b, margin]) => {
-      const button = make("button", "match"), picture = this.thumbnail(i, 40);
-      button.type = "button";
-      button.append(...(picture ? [picture] : []), make("span", "name", picture ? `${a} or ${b}` : `${this.model.label(i)}: ${a} or ${b}`), make("span", "strength", `margin ${margin.toFixed(3)}`));
-      button.addEventListener("click", () => { this.reveal(i); $("plane").scrollIntoView({ block: "nearest" }); });
-      $("close").append(make("li", "", button));
-    });
-    $("calls").hidden = !(this.model.data.confusing || []).length;
-  }
-  /* Pictures of the points that lie farthest out on one side of an axis. */
-  fillStrip(strip, axis, sign) {
-    const cloud = this.model.role("x");
-    strip.hidden = !cloud.image;
-    if (!cloud.image) return;
-    const value = j => sign * cloud.places[j * this.model.data.kept + axis];
-    const order = Array.from({ length: cloud.n }, (_, j) => j).filter(j => cloud.image[j] >= 0).sort((a, b) => value(b) - value(a));
-    for (const j of order.slice(0, 8)) {
-      const button = make("button", "plain", this.thumbnail(cloud.start + j, 36));
-      button.type = "button";
-      button.setAttribute("aria-label", this.model.label(cloud.start + j));
-      button.addEventListener("click", () => { this.reveal(cloud.start + j); $("plane").scrollIntoView({ block: "nearest" }); });
-      strip.append(button);
-    }
-  }
-  contributions(cloud, axis) {
-    const { model } = this, at = j => cloud.places[j * model.data.kept + axis], share = j => model.contribution(cloud, j, axis);
-    const order = Array.from({ length: cloud.n }, (_, j) => j).sort((a, b) => share(b) - share(a)).slice(0, 15);
-    const most = Math.max(...order.map(share), 1e-12), body = make("tbody");
-    for (const j of order) {
-      const bar = make("span", `bar ${cloud.role}`), button = make("button", "plain", short(model.label(cloud.start + j), 60));
-      bar.style.width = `${100 * share(j) / most}%`;
-      button.type = "button";
-      button.addEventListener("click", () => { this.reveal(cloud.start + j); $("plane").scrollIntoView({ block: "nearest" }); });
-      body.append(make("tr", "", make("td", "", button), make("td", "", (100 * model.share(cloud, j)).toPrecision(3)), make("td", "", at(j).toFixed(2)), make("td", "", (100 * share(j)).toFixed(1), bar)));
-    }
-    const head = make("tr", "", ...[cloud.name, "share %", "coordinate", "contribution %"].map(text => header(text)));
-    return make("div", "scroll", make("table", "contributions", make("thead", "", head), body));
-  }
 }
-
-const NOTES = {
-  symmetric: "Symmetric map: compare points of the same kind; the distance of a circle from a triangle means nothing.",
-  rowprincipal: "A circle lies at the mean of the triangles that belong to it, a triangle where something would lie that belongs to it alone.",
-  colprincipal: "A triangle lies at the mean of the circles that belong to it, a circle where something would lie that belongs to it alone.",
-  symbiplot: "Biplot: project circles on the direction of a triangle to see how far pairs are above or below independence.",
-  rowgab: "Biplot: triangles at their coordinates times their share; project circles on their directions.",
-  colgab: "Biplot: circles at their coordinates times their share; project triangles on their directions.",
-  rowgreen: "Contribution biplot: triangles far from the centre make up the axes.",
-  colgreen: "Contribution biplot: circles far from the centre make up the axes.",
-};
-
-/* Of a triplot, by its map and by how the sites are drawn; {x} are the sites, {y} the species. */
-const TRIPLOT_NOTES = {
-  "symmetric wa": "The distances of {x} from each other, and of {y} from each other, can be compared; not those between the two.",
-  "symmetric lc": "The distances of {x} from each other, and of {y} from each other, can be compared; not those between the two.",
-  "rowprincipal wa": "Scaling sites: {x} lie at the mean of their {y}.",
-  "rowprincipal lc": "Scaling sites: {x} lie where the constraints put them; their distances are those of the profiles that the constraints predict.",
-  "colprincipal wa": "Scaling species: {x} lie in the direction of their {y}; distances between {y} can be compared.",
-  "colprincipal lc": "Scaling species: {y} lie at the mean of their {x}, which lie where the constraints put them.",
-  "symbiplot wa": "Scaling symmetric: {x} lie in the direction of their {y}; no distances are kept.",
-  "symbiplot lc": "Scaling symmetric: project {x} on the direction of {y} to see what the constraints predict.",
-};
-
-/* --- small things */
 
 /* The letter of a variable, or mark. */
 function base(role) { return role === "mark" || isPassive(role) ? "mark" : role[0]; }
-function times(ratio) { return ratio >= 1000 ? "> 1000 × chance" : `${ratio.toPrecision(2).replace(/\.0$/, "")} × chance`; }
 
 (async () => {
   try {

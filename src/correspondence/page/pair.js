@@ -1,7 +1,7 @@
 /* The picture of a pair of columns, from their values: a cross table of two categories, points or their density of two
    numbers, boxes of a number by category. */
 
-const MOST_ACROSS = 6, MOST_DOWN = 12, MOST_POINTS = 2000, BINS = 44, PAIR_HEIGHT = 300;  // categories; points; bins of a side; pixels
+const MOST_ACROSS = 6, MOST_DOWN = 12, MOST_POINTS = 2000, DENSITY_BINS = 44, PAIR_HEIGHT = 300;  // categories; points; bins of a side; pixels
 const PAIR_MARGIN = { left: 56, bottom: 38, top: 8, right: 10 };
 
 class PairPicture {
@@ -39,8 +39,8 @@ class PairPicture {
       first.scope = "row";
       return make("tr", "", first, ...across.names.map((_, c) => this.makeCell(counts.get(`${c} ${r}`) || 0, wide[c] * high[r] / rows.length)));
     });
-    const told = make("p", "soft", `${short(x.name, 40)} across, ${short(y.name, 40)} down. Shaded: more often than by chance.`);
-    return make("div", "scroll picture", make("table", "cross", make("thead", "", head), make("tbody", "", ...body)), told);
+    const note = make("p", "soft", `${short(x.name, 40)} across, ${short(y.name, 40)} down. Shaded: more often than by chance.`);
+    return make("div", "scroll picture", make("table", "cross", make("thead", "", head), make("tbody", "", ...body)), note);
   }
   makeCell(count, expected) {
     const cell = make("td", "", count.toLocaleString("en")), more = expected ? count / expected : 1;
@@ -53,18 +53,18 @@ class PairPicture {
 
   /* --- numbers */
 
-  canvas(told) {
+  makeCanvas(label) {
     const canvas = make("canvas", "picture"), width = Math.max(240, Math.min(560, $("card").parentElement.clientWidth - 32));
     Object.assign(canvas, { width: 2 * width, height: 2 * PAIR_HEIGHT });
     Object.assign(canvas.style, { width: `${width}px`, height: `${PAIR_HEIGHT}px` });
     canvas.setAttribute("role", "img");
-    canvas.setAttribute("aria-label", told);
+    canvas.setAttribute("aria-label", label);
     const context = canvas.getContext("2d");
     context.scale(2, 2);
     return { canvas, context, width };
   }
   makePoints(x, y, rows) {
-    const { canvas, context, width } = this.canvas(`${x.name} and ${y.name}: ${rows.length} points`), { style } = this.page;
+    const { canvas, context, width } = this.makeCanvas(`${x.name} and ${y.name}: ${rows.length} points`), { style } = this.page;
     const scales = [x, y].map((column, k) => new Scale(rows.map(row => column.values[row]), ...(k ? [PAIR_HEIGHT - PAIR_MARGIN.bottom, PAIR_MARGIN.top] : [PAIR_MARGIN.left, width - PAIR_MARGIN.right])));
     const at = rows.map(row => [scales[0].at(x.values[row]), scales[1].at(y.values[row])]);
     if (at.length <= MOST_POINTS) {
@@ -77,31 +77,31 @@ class PairPicture {
     return canvas;
   }
   drawDensity(context, at, width) {
-    const [wide, high] = [(width - PAIR_MARGIN.left - PAIR_MARGIN.right) / BINS, (PAIR_HEIGHT - PAIR_MARGIN.top - PAIR_MARGIN.bottom) / BINS], counts = new Uint32Array(BINS * BINS);
+    const [wide, high] = [(width - PAIR_MARGIN.left - PAIR_MARGIN.right) / DENSITY_BINS, (PAIR_HEIGHT - PAIR_MARGIN.top - PAIR_MARGIN.bottom) / DENSITY_BINS], counts = new Uint32Array(DENSITY_BINS * DENSITY_BINS);
     for (const [px, py] of at) {
-      const [c, r] = [Math.floor((px - PAIR_MARGIN.left) / wide), Math.floor((py - PAIR_MARGIN.top) / high)].map(bin => Math.min(BINS - 1, Math.max(0, bin)));
-      counts[r * BINS + c] += 1;
+      const [c, r] = [Math.floor((px - PAIR_MARGIN.left) / wide), Math.floor((py - PAIR_MARGIN.top) / high)].map(bin => Math.min(DENSITY_BINS - 1, Math.max(0, bin)));
+      counts[r * DENSITY_BINS + c] += 1;
     }
     const most = counts.reduce((a, b) => Math.max(a, b), 1);
     counts.forEach((count, k) => {
       if (!count) return;
       context.fillStyle = css(this.page.shade(.15 + .85 * Math.sqrt(count / most)));
-      context.fillRect(PAIR_MARGIN.left + (k % BINS) * wide, PAIR_MARGIN.top + Math.floor(k / BINS) * high, wide + .3, high + .3);
+      context.fillRect(PAIR_MARGIN.left + (k % DENSITY_BINS) * wide, PAIR_MARGIN.top + Math.floor(k / DENSITY_BINS) * high, wide + .3, high + .3);
     });
   }
   /* Boxes from the lower to the upper quartile with the median, and lines that hold 90 %. */
   makeBoxes(labelled, numbers, rows) {
-    const groups = labelled.groups(rows, MOST_DOWN), { context, canvas, width } = this.canvas(`${numbers.name} by ${labelled.name}`), { style } = this.page;
+    const groups = labelled.groups(rows, MOST_DOWN), { context, canvas, width } = this.makeCanvas(`${numbers.name} by ${labelled.name}`), { style } = this.page;
     const left = 120, scale = new Scale(rows.map(row => numbers.values[row]), left, width - PAIR_MARGIN.right), step = (PAIR_HEIGHT - PAIR_MARGIN.bottom - PAIR_MARGIN.top) / groups.names.length;
     groups.names.forEach((name, g) => {
       const own = Float64Array.from(rows.filter(row => groups.of(labelled.values[row]) === g), row => numbers.values[row]).sort(), y = PAIR_MARGIN.top + (g + .5) * step, half = Math.min(11, .36 * step);
       const [low, lower, median, upper, high] = [.05, .25, .5, .75, .95].map(share => scale.at(own[Math.round(share * (own.length - 1))]));
       Object.assign(context, { strokeStyle: this.page.colours[3], fillStyle: css(this.page.shade(.35)), lineWidth: 1.3 });
-      stroke(context, [[low, y], [high, y]]);
+      line(context, [[low, y], [high, y]]);
       context.fillRect(lower, y - half, Math.max(1, upper - lower), 2 * half);
       context.strokeRect(lower, y - half, Math.max(1, upper - lower), 2 * half);
       Object.assign(context, { strokeStyle: style.ink, lineWidth: 2 });
-      stroke(context, [[median, y - half], [median, y + half]]);
+      line(context, [[median, y - half], [median, y + half]]);
       Object.assign(context, { font: `11px ${FONT}`, textAlign: "right", textBaseline: "middle", fillStyle: style.ink });
       context.fillText(`${short(name, 13)} (${own.length.toLocaleString("en")})`, left - 8, y);
     });
@@ -111,7 +111,7 @@ class PairPicture {
   drawScale(context, scale, column, width, isUp) {
     const { style } = this.page, bottom = PAIR_HEIGHT - PAIR_MARGIN.bottom, [from, to] = scale.ends;
     Object.assign(context, { strokeStyle: style.soft, fillStyle: style.soft, lineWidth: 1, font: `11px ${FONT}`, textBaseline: "middle" });
-    stroke(context, isUp ? [[PAIR_MARGIN.left, from], [PAIR_MARGIN.left, to]] : [[from, bottom], [to, bottom]]);
+    line(context, isUp ? [[PAIR_MARGIN.left, from], [PAIR_MARGIN.left, to]] : [[from, bottom], [to, bottom]]);
     for (const share of [0, .5, 1]) {
       const value = scale.low + share * (scale.high - scale.low), at = scale.at(value);
       context.textAlign = isUp ? "right" : share === 0 ? "left" : share === 1 ? "right" : "center";
@@ -132,7 +132,7 @@ class PairColumn {
   constructor({ name, labels, kind }, values) { Object.assign(this, { name, labels, kind, values }); }
   isMissing(row) {
     const value = this.values[row];
-    return this.labels ? value < 0 || ["(missing)", "\u2013"].includes(this.labels[value]) : value !== value;
+    return this.labels ? value < 0 || NO_GROUP.includes(this.labels[value]) : value !== value;
   }
   /* The commonest labels in their order, and the others together. */
   groups(rows, most) {
@@ -159,9 +159,4 @@ class Scale {
     const [from, to] = this.ends, share = this.high > this.low ? (value - this.low) / (this.high - this.low) : .5;
     return from + (to - from) * Math.min(1, Math.max(0, share));
   }
-}
-function stroke(context, points) {
-  context.beginPath();
-  points.forEach(([x, y], k) => k ? context.lineTo(x, y) : context.moveTo(x, y));
-  context.stroke();
 }

@@ -16,7 +16,7 @@ MAX_PAIR_ROWS, MAX_PAIR_CELLS = 10_000, 2_000_000  # a picture of a pair needs n
 
 
 def collect_pair_columns(X: Any, keys: list[Any], most: int) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-    """Collect the columns of a table for the script, at most so many of their rows.
+    """Collect the columns of a table for the script, with at most this many of their rows.
 
     Parameters
     ----------
@@ -25,7 +25,7 @@ def collect_pair_columns(X: Any, keys: list[Any], most: int) -> tuple[dict[str, 
     keys : list
         The names of the columns on the page, in its order.
     most : int
-        If there are more rows than this, so many are taken at random.
+        If there are more rows than this, this many are taken at random.
 
     Returns
     -------

@@ -128,7 +128,7 @@ class Plane {
     else if (this.crowd) this.drawEach(step, 0, count);
     if (this.xy.length / 2 > this.crowd) this.drawEach(1, this.crowd, this.xy.length / 2 - this.crowd);
   }
-  /* So many points from a first one on, one of every `step`, of all or of the few that are left when points are many. */
+  /* Draw `count` points from a first one on, one of every `step`, of all or of the few that are left when points are many. */
   drawEach(step, first, count, kind = "") {
     const { gl } = this;
     for (const { name, size, type, bytes, at } of this.attributes) {
@@ -383,7 +383,7 @@ class Plane {
   }
 }
 
-/* One of every `step` among the first points, of each so many values. */
+/* The values of one of every `step` among the first points; each point has `size` of them. */
 function pick(values, size, count, step) {
   const few = new values.constructor(size * Math.ceil(count / step));
   for (let i = 0, k = 0; i < count; i += step, k += size) for (let part = 0; part < size; part++) few[k + part] = values[size * i + part];

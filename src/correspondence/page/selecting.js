@@ -16,11 +16,11 @@ class Selecting {
   }
   /* Points were drawn around, or chosen in a legend: what becomes of the selection. */
   take(points, source = "plane", mode = $("mode").value) {
-    points = points.filter(i => this.page.plane.isShown(i));
-    const { page } = this, own = new Set(points), before = page.selection;
+    const { page } = this, before = page.selection, shown = points.filter(i => page.plane.isShown(i));
+    const own = new Set(shown), known = new Set(before);
     this.source = mode !== "replace" && before.length && this.source === "plane" ? "plane" : source;
-    if (mode === "add") page.select([...before, ...points.filter((known => i => !known.has(i))(new Set(before)))]);
-    else page.select(mode === "subtract" ? before.filter(i => !own.has(i)) : points);
+    if (mode === "add") page.select([...before, ...shown.filter(i => !known.has(i))]);
+    else page.select(mode === "subtract" ? before.filter(i => !own.has(i)) : shown);
   }
   /* Select the others of the kinds of points that are selected, or all. */
   invert() {
@@ -32,7 +32,7 @@ class Selecting {
     page.select(points);
   }
   /* What is hidden is not selected. */
-  drop() {
+  dropHidden() {
     const { page } = this;
     if (page.selection.some(i => !page.plane.isShown(i))) page.select(page.selection.filter(i => page.plane.isShown(i)));
   }

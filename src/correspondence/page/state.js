@@ -57,7 +57,7 @@ class State {
     }
     if (data.frames) {
       const { length } = data.frames.steps;
-      this.add("frame", { get: () => page.frame, check: value => Number.isInteger(value) && value >= 0 && value < length, set: value => page.toFrame(value) });
+      this.add("frame", { get: () => page.frame, check: value => Number.isInteger(value) && value >= 0 && value < length, set: value => page.training.show(value) });
     }
   }
   /* The value of a select, if the page has it. */

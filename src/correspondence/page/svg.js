@@ -11,9 +11,9 @@ class SvgContext {
     }
   }
   /* The file, with a title and a description for those who cannot see it. */
-  finish(title, told) {
+  finish(title, description) {
     return `<svg xmlns="${SPACE}" width="${this.width}" height="${this.height}" viewBox="0 0 ${this.width} ${this.height}">\n`
-      + `<title>${escapeXml(title)}</title>\n<desc>${escapeXml(told)}</desc>\n${this.parts.join("\n")}\n</svg>\n`;
+      + `<title>${escapeXml(title)}</title>\n<desc>${escapeXml(description)}</desc>\n${this.parts.join("\n")}\n</svg>\n`;
   }
   add(tag, attributes, content = "") {
     const moves = [...this.state.moves, ...(attributes.transform ? [attributes.transform] : [])];

@@ -43,7 +43,7 @@ _FRAME_MARGIN_POINTS = 2.0
 
 @dataclass(frozen=True, eq=False)
 class Obstacles:
-    """What labels must heed, in the coordinates of the data, with radii in points.
+    """What labels must avoid, in the coordinates of the data, with radii in points.
 
     Attributes
     ----------

@@ -89,7 +89,7 @@ def write_labels(
 
 
 def collect_obstacles(clouds: Sequence[DrawnCloud], pictures: Sequence[np.ndarray], lines: np.ndarray) -> Obstacles:
-    """Collect what labels must heed: markers, of which those without names may be covered, images, and lines."""
+    """Collect what labels must avoid: markers (those without names may be covered), images and lines."""
     scale = find_font_scale()
     sizes = [len(cloud.xy) for cloud in clouds]
     is_named = [any(label is not None for label in cloud.labels) for cloud in clouds]

@@ -31,7 +31,7 @@ def count_legend_columns(lengths: list[float], room: float, most: int) -> int:
 
 
 def order_by_lines(handles: Sequence[Any], columns: int) -> list[Any]:
-    """Order what a legend shows such that it reads from left to right, though matplotlib fills columns downwards.
+    """Order the entries of a legend so that it reads from left to right; matplotlib fills columns downwards.
 
     Examples
     --------

@@ -104,7 +104,7 @@ def plane(
     labels : {"both", "rows", "columns", "none", "contribution", "quality"}, list of labels, or int
         Write the labels of these sides, besides those of supplementary points and marks. Which labels find room first
         is decided by their contributions to the plane, or with "quality" by their cos2 there. A list writes just these
-        labels, the first of them first; a number writes so many labels of points, those that contribute most.
+        labels, the first of them first; a number writes that many labels of points, those that contribute most.
     max_labels : int
         Write at most this many labels, and none over another. They find their places when the picture is drawn, and
         again when it is zoomed or resized. A label that does not touch its marker has a line to it, and the caption
