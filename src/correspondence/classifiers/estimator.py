@@ -51,8 +51,8 @@ class ClassifierCA(WithSummary, ConfusionAnalysis, Estimator):
     model : classifier, booster, torch module, callable or ONNX session, optional
         A fitted classifier or pipeline of scikit-learn (anything with ``predict_proba``), a booster of xgboost or
         lightgbm, a torch module that returns logits or probabilities, a model of Keras, a session of onnxruntime, or a
-        function from inputs to an array of shape (n, k). If it returns a tuple or an object with ``.logits``, the matrix
-        in it is taken. Without a model, X contains the beliefs themselves.
+        function from inputs to an array of shape (n, k). Of a tuple or an object with ``.logits`` that it returns, the
+        matrix is taken. Without a model, X contains the beliefs themselves.
     n_components : int, optional
         Keep this many components; by default all, one less than there are classes.
     classes : array-like of shape (k,), optional
