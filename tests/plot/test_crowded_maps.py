@@ -19,12 +19,6 @@ from correspondence.plot.label_placement import LabelPlacing
 from correspondence.plot.labels import LEADERS, MAX_DOTS_HEEDED
 
 
-@pytest.fixture(autouse=True)
-def _close_figures():
-    yield
-    plt.close("all")
-
-
 def random_ca(rows, columns, seed=0):
     rng = np.random.default_rng(seed)
     counts = rng.poisson(3 * np.exp(rng.normal(size=(rows, 2)) @ rng.normal(size=(2, columns)) / 2)) + 1

@@ -18,12 +18,6 @@ import correspondence as co
 from correspondence import plot
 
 
-@pytest.fixture(autouse=True)
-def _close_figures():
-    yield
-    plt.close("all")
-
-
 @pytest.fixture(scope="module")
 def ca():
     return co.CA().fit(co.datasets.load_housetasks())

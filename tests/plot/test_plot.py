@@ -18,12 +18,6 @@ from correspondence import plot
 from correspondence.plot.label_placement import find_distinct_points
 
 
-@pytest.fixture(autouse=True)
-def _close_figures():
-    yield
-    plt.close("all")
-
-
 @pytest.fixture(scope="module")
 def ca():
     return co.CA().fit(co.datasets.load_housetasks())
