@@ -489,7 +489,7 @@ def test_contributions_mark_the_average(ca):
 
 
 def test_wrong_options_of_bars(ca):
-    with pytest.raises(ValueError, match=r"axes must .*4"):
+    with pytest.raises(ValueError, match=r"axis must .*4"):
         plot.contributions(ca, 4)
     with pytest.raises(ValueError, match="side must be"):
         plot.contributions(ca, side="row")
