@@ -2,6 +2,7 @@
 
 import json
 
+import polars as pl
 import pytest
 from browser import opened
 from surveys import make_survey
@@ -13,7 +14,8 @@ WIDE = {"viewport": {"width": 1300, "height": 900}}
 # The edges of a box are read from pixels, and may differ in the last digits.
 STATE = """(() => {
     const state = explorer.getState();
-    return JSON.stringify({ ...state, view: state.view?.map(value => value.toFixed(5)) });
+    const rounded = name => state[name]?.map(value => value.toFixed(4));
+    return JSON.stringify({ ...state, view: rounded("view"), twinView: rounded("twinView") });
 })()"""
 RESTED = 500  # milliseconds after which the page has noted what was done
 
@@ -27,10 +29,16 @@ function send(message) { document.querySelector("iframe").contentWindow.postMess
 </iframe>"""
 
 
+def settle(page):
+    """Let the layout follow, and the page note where it has come to rest."""
+    page.wait_for_timeout(150)
+    page.evaluate("explorer.history.note()")
+
+
 @pytest.fixture(scope="module")
 def tasks(tmp_path_factory):
-    ca = co.CA().fit(co.datasets.load_housetasks())
-    return co.explore(ca, path=tmp_path_factory.mktemp("tasks") / "p.html", names=("task", "who"))
+    ca, data = co.CA().fit(co.datasets.load_housetasks()), pl.DataFrame({"kind": list("aabbccddeeffg")})
+    return co.explore(ca, path=tmp_path_factory.mktemp("tasks") / "p.html", names=("task", "who"), data=data)
 
 
 @pytest.mark.slow
@@ -73,6 +81,52 @@ def test_undo_redo_and_a_link_restore_the_view(tasks):
 
 
 @pytest.mark.slow
+def test_undo_redo_and_links_survive_another_size_of_the_plane(tmp_path):
+    frame = make_survey(200)[["often", "drink", "sugar", "sex"]]
+    made = co.explore(co.MCA(n_components=4).fit(frame), path=tmp_path / "p.html")
+    with opened(made, **WIDE) as seen:
+        page = seen.page
+        page.wait_for_function(READY)
+        settle(page)
+        states = [page.evaluate(STATE)]
+        for action in (
+            lambda: page.evaluate("explorer.plane.zoomBy(2)"),
+            lambda: page.click("#twin"),
+            lambda: page.select_option("#split", "1"),
+            lambda: page.click(".panel >> nth=0"),
+            lambda: page.click("#in"),
+            lambda: page.evaluate("explorer.plane.panBy(20, 9)"),
+            lambda: page.select_option("#paint", "2"),
+            lambda: page.click("#painted button >> nth=0"),
+        ):
+            action()
+            settle(page)
+            states.append(page.evaluate(STATE))
+        del states[5]  # moving on is the same step, of both planes too
+        fragment = page.evaluate("explorer.history.writeFragment()")
+        for before in states[-2::-1]:
+            page.click("#undo")
+            settle(page)
+            assert page.evaluate(STATE) == before
+        assert page.is_disabled("#undo")
+        for after in states[1:]:
+            page.click("#redo")
+            settle(page)
+            assert page.evaluate(STATE) == after
+        page.set_viewport_size({"width": 900, "height": 700})
+        settle(page)
+        page.click("#undo")
+        page.set_viewport_size({"width": 1300, "height": 900})
+        settle(page)
+        assert page.is_enabled("#redo"), "another size of the window is no step"
+        page.goto(f"{tmp_path.as_uri()}/p.html?again{fragment}")
+        page.wait_for_function(READY)
+        assert page.evaluate(STATE) == states[-1]
+        assert json.loads(states[-1])["source"] == "category"
+        assert seen.problems == []
+
+
+@pytest.mark.slow
 def test_what_does_not_fit_a_page_is_left_alone(tasks):
     hostile = {
         "axes": [0, 99],
@@ -91,6 +145,12 @@ def test_what_does_not_fit_a_page_is_left_alone(tasks):
         before = page.evaluate(STATE)
         ignored = page.evaluate("state => explorer.setState(state)", hostile | {"chosen": "0"})
         assert sorted(ignored) == sorted(hostile)
+        # A place so far off that numbers there have no decimals, and a filter given a thousand times.
+        page.evaluate("explorer.setState({ view: [1e16, 1e16 + 16, 1e16, 1e16 + 16] })")
+        page.evaluate("explorer.plane.paint()")
+        page.evaluate("explorer.setState({ view: null })")
+        assert page.evaluate("explorer.setState({ filters: Array(1000).fill({ key: '0', keep: [0] }) })") == ["filters"]
+        assert page.evaluate("explorer.setState({ filters: [{ key: '0', keep: [0, 0] }] })") == ["filters"]
         assert page.evaluate("[null, 3, [], 'x'].map(state => explorer.setState(state).length)") == [1, 1, 0, 1]
         assert page.evaluate(STATE) == before
         other = page.evaluate(

@@ -16,14 +16,14 @@ class Filters {
     $("filterby").addEventListener("change", () => { if ($("filterby").value) this.open($("filterby").value); $("filterby").value = ""; });
     $("leftout").hidden = !left.length;
     $("leftout").textContent = `Not on this page, for want of room: ${left.map(name => short(name, 40)).join(", ")}.`;
-    page.state.add("filters", { get: () => this.list, check: value => isList(value) && value.every(one => this.isFilter(one)), set: value => this.set(value) });
+    page.state.add("filters", { get: () => this.list, check: value => isList(value) && value.every(one => this.isFilter(one)) && areDifferent(value.map(({ key }) => key)), set: value => this.set(value) });
   }
   /* Whether a filter, perhaps of a link, can be applied here. */
   isFilter(one) {
     const field = this.page.model.field(one?.key);
     if (!field) return false;
     if (field.isNumber) return Number.isFinite(one.low) && Number.isFinite(one.high) && one.low <= one.high && typeof one.missing === "boolean";
-    return isList(one.keep) && one.keep.every(code => Number.isInteger(code) && code >= 0 && code < field.labels.length);
+    return isList(one.keep) && one.keep.every(code => Number.isInteger(code) && code >= 0 && code < field.labels.length) && areDifferent(one.keep);
   }
   hides(i) { return this.mask[i] === 1; }
 
@@ -118,6 +118,8 @@ class Filters {
     return element;
   }
 }
+
+function areDifferent(values) { return new Set(values).size === values.length; }
 
 /* Check boxes of labels, with a search if there are many. */
 class LabelEditor {

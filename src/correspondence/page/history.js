@@ -10,6 +10,7 @@ class History {
     this.past = [];
     this.future = [];
     this.initial = this.now = page.state.read();
+    this.size = this.measure();
     $("undo").addEventListener("click", () => this.undo());
     $("redo").addEventListener("click", () => this.redo());
     $("link").hidden = !/^(file|https?):$/.test(location.protocol);  // a page within another has no address of its own
@@ -29,22 +30,24 @@ class History {
     clearTimeout(this.rest);
     this.rest = 0;
     const state = this.page.state.read(), changed = Object.keys(this.page.state.differences(state, this.now));
-    if (!changed.length) return;
-    // Moving the view is one step, however often the mouse is lifted.
-    const isMoved = changed.every(name => name === "view");
+    if (!changed.length) { this.size = this.measure(); return; }
+    // Moving the view is one step, however often the mouse is lifted; that the page has another size is none.
+    const isMoved = changed.every(name => name === "view" || name === "twinView"), size = this.measure();
+    if (isMoved && size !== this.size) { Object.assign(this, { now: state, size }); return; }
+    this.size = size;
     if (!(isMoved && this.isMoved)) this.past.push(this.now);
     this.past.splice(0, this.past.length - MOST_UNDONE);
     Object.assign(this, { now: state, future: [], isMoved });
     this.enable();
   }
+  measure() { return this.page.panes.map(({ width, height }) => `${width} ${height}`).join(); }
   undo() { this.note(); this.step(this.past, this.future); }
   redo() { this.note(); this.step(this.future, this.past); }
   step(from, to) {
     if (!from.length) return;
     to.push(this.now);
     this.page.state.set(this.now = from.pop());
-    this.now = this.page.state.read();
-    this.isMoved = false;
+    Object.assign(this, { now: this.page.state.read(), size: this.measure(), isMoved: false });
     this.enable();
   }
   enable() {
@@ -64,7 +67,7 @@ class History {
   /* What tells pages apart: a state of another page says nothing of this one. */
   get signature() {
     const { data, clouds } = this.page.model;
-    const text = JSON.stringify([data.kept, data.names, data.classes?.names, clouds.map(({ role, n, labels, columns }) => [role, n, labels?.slice(0, 50), columns.map(({ name }) => name)])]);
+    const text = JSON.stringify([data.kept, data.names, data.classes?.names, clouds.map(({ role, n, labels, columns }) => [role, n, labels?.slice(0, 50), columns.map(({ name, labels: own }) => [name, own?.slice(0, 50)])])]);
     let hash = 2166136261;
     for (let i = 0; i < text.length; i++) hash = Math.imul(hash ^ text.charCodeAt(i), 16777619) >>> 0;
     return hash.toString(36);

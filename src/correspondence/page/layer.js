@@ -377,7 +377,7 @@ function capital(text) { return text[0].toUpperCase() + text.slice(1); }
 function ticks(low, high, about) {
   const rough = (high - low) / Math.max(2, about), unit = 10 ** Math.floor(Math.log10(rough));
   const step = unit * [1, 2, 5, 10].find(m => m * unit >= rough), digits = Math.max(0, -Math.floor(Math.log10(step) + 1e-9));
-  const found = [];
-  for (let value = Math.ceil(low / step); value * step <= high; value++) found.push({ at: value * step, text: (value * step).toFixed(digits) });
-  return found;
+  // Counted from the first: where a view is so far off that the next number is the same one, there is an end all the same.
+  const first = Math.ceil(low / step), n = Math.min(Math.floor(high / step) - first + 1, 10 * about) || 0;
+  return Array.from({ length: Math.max(0, n) }, (_, k) => ({ at: (first + k) * step, text: ((first + k) * step).toFixed(digits) }));
 }

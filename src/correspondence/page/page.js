@@ -78,7 +78,7 @@ class Page {
     }
     if (this.model.data.triplot) this.model.sites = $("sites").value;
     this.colouring.writeLegend();
-    this.arrange();
+    this.isLast ? this.arrange() : this.training.show(this.frame);  // which has its own map and axes
     this.selecting.dropHidden();
     this.card.show();
   }

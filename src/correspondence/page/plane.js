@@ -278,6 +278,8 @@ class Plane {
 
   /* --- drawing */
 
+  /* Take over a size that the page has given it since. */
+  fit() { if (this.width !== this.root.clientWidth || this.height !== this.root.clientHeight) this.resize(); }
   resize() {
     const { clientWidth, clientHeight } = this.root;
     this.width = clientWidth;

@@ -10,6 +10,7 @@
    labels, pictures, lines, confused: whether they are drawn
    hidden { roles, classes }: what the legends hide
    selection: numbers of points                  chosen: number of a point, or -1
+   source: how they were selected, "plane", "category" or "outside"
    view: [left, right, bottom, top] of the plane, or null for the whole view; a box is set once all else is drawn */
 
 class State {
@@ -34,6 +35,7 @@ class State {
       else part.set(state[name]);
     }
     this.page.refresh();
+    this.page.panes.forEach(plane => plane.fit());  // controls that came or went have left it another size
     for (const [part, value] of late) part.set(value);
     this.page.plane.draw();
     return ignored;
@@ -78,7 +80,8 @@ class State {
       check: value => isList(value?.roles) && isList(value.classes) && value.roles.every(role => roles.has(role)) && value.classes.every(code => Number.isInteger(code) && code >= 0 && code < length),
       set: value => { page.hidden.roles = new Set(value.roles); page.hidden.classes = new Set(value.classes); },
     });
-    this.add("selection", { get: () => page.selection, check: value => isList(value) && value.every(isPoint), set: value => page.select([...new Set(value)]) });
+    this.add("selection", { get: () => page.selection, check: value => isList(value) && value.every(isPoint), set: value => { page.selecting.source = "outside"; page.select([...new Set(value)]); } });
+    this.add("source", { get: () => page.selecting.source, check: value => ["plane", "category", "outside"].includes(value), set: value => { page.selecting.source = value; } });
     this.add("chosen", { get: () => page.chosen, check: value => value === -1 || isPoint(value), set: value => { page.chosen = value; } });
     this.add("view", {
       isLate: true, get: () => plane.isWhole() ? null : plane.seenBox().map(value => +value.toPrecision(9)),
