@@ -212,6 +212,43 @@ def test_a_lasso_selects_what_it_encloses_and_shapes_follow(tmp_path):
 
 
 @pytest.mark.slow
+def test_groups_of_pairs_are_of_both_sides_and_quarters_of_few_values_are_fewer(tmp_path):
+    n, rng = 60, np.random.default_rng(0)
+    X = pd.DataFrame({"a": rng.normal(size=n), "b": rng.choice(["p", "q"], n)})
+    Y = pd.DataFrame({"u": X["a"] + rng.normal(size=n), "v": rng.choice(["r", "s"], n)})
+    group = np.array([None, "one", "two"], dtype=object)[np.arange(n) % 3]
+    data = pd.DataFrame({"visits": [*range(10), *[0] * 50], "day": pd.date_range("1850-01-01", periods=n)})
+    made = co.explore(co.ACE(2).fit(X, Y), X, Y, tmp_path / "p.html", groups=group, data=data)
+    with opened(made, **WIDE) as seen:
+        page = seen.page
+        page.wait_for_function(READY)
+        page.evaluate("explorer.selectRows(Array.from({length: 20}, (_, j) => j))")
+        expect_figures(page, pd.concat([X, Y, data], axis=1).assign(group=group), np.arange(20), np.arange(n))
+        page.evaluate("explorer.filters.open('classes')")
+        assert page.locator(".choices li").all_inner_texts() == ["one\n20", "two\n20", "(missing)\n20"]
+        page.locator(".choices input").first.uncheck()
+        assert page.inner_text("#left") == "40 of 60 x shown, 40 of 60 y shown"
+        page.click("#filterchips button")
+        page.select_option("#split", page.evaluate(KEY, "visits"))
+        panels = page.locator(".panel")
+        assert panels.all_inner_texts() == ["to 0\n51", "above 0\n9"]
+        panels.nth(1).click()
+        assert len(page.evaluate(SHOWN)) == 9
+        panels.nth(1).click()
+        page.select_option("#split", page.evaluate(KEY, "day"))
+        assert panels.first.inner_text() == "to 1850-01-15\n15"
+        page.select_option("#split", "classes")
+        assert page.inner_text("#multiples p") == "Not shown: 20 points without a value."
+        assert page.evaluate("[2 ** 53 - 1, 2 ** 60, 1e300, -3].map(number)") == [
+            "9,007,199,254,740,991",
+            "1.153e+18",
+            "1.000e+300",
+            "-3",
+        ]
+        assert seen.problems == []
+
+
+@pytest.mark.slow
 def test_hostile_columns_are_text_and_hostile_states_are_left_alone(tmp_path):
     n = 60
     rng = np.random.default_rng(0)

@@ -38,7 +38,7 @@ class Colouring {
       const shown = field.order.filter(code => !field.missing.has(code)).slice(0, MOST_COLOURS);
       const isFew = field.labels.length <= colours.length;
       field.palette = field.labels.map((_, code) => {
-        if (given) return given[code];
+        if (given) return given[code] ?? MISSING_GREY;
         if (field.missing.has(code)) return MISSING_GREY;
         return isFew ? colours[code] : colours[shown.indexOf(code)] || OTHER_GREY;
       });

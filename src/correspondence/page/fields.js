@@ -37,8 +37,10 @@ class Field {
   /* The value at a place between 0 and 1 of the numbers. */
   quantile(share) {
     const { sorted } = this, at = share * (sorted.length - 1), low = Math.floor(at), rest = at - low;
-    return sorted[low] + (rest ? rest * (sorted[low + 1] - sorted[low]) : 0);
+    const value = sorted[low] + (rest ? rest * (sorted[low + 1] - sorted[low]) : 0);
+    return this.kind === "date" && this.hasDaysOnly ? Math.floor(value) : value;
   }
+  get hasDaysOnly() { return this.daysOnly ??= this.sorted.every(Number.isInteger); }
   write(value) { return writeValue(value, this.kind); }
   /* The points of a cloud that have this value in the field, by their number in the plane. */
   pointsOf(cloud, isMeant) {
@@ -59,7 +61,9 @@ function makeFields(model) {
     });
     if (!prefix && !data.many && x.classes && data.classes) {
       const { names, grouped, beside } = data.classes;
-      fields.unshift(new Field("classes", grouped ? "group" : "class", x, [x], { kind: "label", labels: names }, x.classes, !!beside));
+      const isWhole = !x.classes.includes(-1), labels = isWhole ? names : [...names, NO_GROUP[0]];
+      const codes = isWhole ? x.classes : x.classes.map(code => code < 0 ? names.length : code);
+      fields.unshift(new Field("classes", grouped ? "group" : "class", x, clouds(x), { kind: "label", labels }, codes, !!beside));
     }
   }
   return fields;

@@ -317,6 +317,7 @@ function cell(value) {
 }
 
 function number(value) {
+  if (Math.abs(value) > Number.MAX_SAFE_INTEGER) return value.toExponential(3);  // whose last digits nobody knows
   if (!Number.isInteger(value)) return String(+value.toPrecision(4));
   return Math.abs(value) < 1e4 ? String(value) : value.toLocaleString("en");  // years have no commas
 }

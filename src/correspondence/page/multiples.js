@@ -7,7 +7,7 @@ class Multiples {
   constructor(page) {
     this.page = page;
     this.box = $("multiples");
-    this.fields = page.model.fields.filter(field => field.isNumber || field.order.length > 1);
+    this.fields = page.model.fields.filter(field => field.isNumber || (field.order.length > 1 && !field.missing.has(field.order[0])));
     $("split").closest("label").hidden = !this.fields.length || !page.model.role("x").n;
     $("split").replaceChildren(option("", "nothing"), ...this.fields.map(({ key, name }) => option(key, short(name, 28))));
     $("split").addEventListener("change", () => this.show());
@@ -25,12 +25,17 @@ class Multiples {
     const { field } = this;
     this.box.hidden = !field;
     this.panels = field ? this.listPanels(field) : [];
-    const rest = field && !field.isNumber ? field.order.filter(code => !this.panels.some(panel => panel.code === code)) : [];
-    const count = rest.reduce((sum, code) => sum + field.counts[code], 0), noun = rest.length === 1 ? "group" : "groups";
-    const said = rest.length ? [make("p", "soft", `Not shown: ${rest.length.toLocaleString("en")} ${noun} with ${count.toLocaleString("en")} points.`)] : [];
-    this.box.replaceChildren(...said, ...this.panels.map(panel => panel.button));
+    const said = field ? this.tellRest(field) : "";
+    this.box.replaceChildren(...(said ? [make("p", "soft", `Not shown: ${said}.`)] : []), ...this.panels.map(panel => panel.button));
     this.page.panes.forEach(plane => plane.draw());
     this.draw();
+  }
+  /* What has no panel: groups beyond the commonest, and points without a value. */
+  tellRest(field) {
+    const rest = field.isNumber ? [] : field.order.filter(code => !field.missing.has(code) && !this.panels.some(panel => panel.code === code));
+    const points = rest.reduce((sum, code) => sum + field.counts[code], 0), missing = this.page.filters.countMissing(field);
+    const groups = points ? `${count(rest.length, "group", "groups")} with ${count(points, "point", "points")}` : "";
+    return [groups, missing ? `${count(missing, "point", "points")} without a value` : ""].filter(Boolean).join(" and ");
   }
   listPanels(field) {
     const quarters = field.isNumber ? this.page.colouring.cutQuarters(field) : null;
@@ -39,7 +44,7 @@ class Multiples {
     const counts = new Map();
     for (const code of this.codes) counts.set(code, (counts.get(code) || 0) + 1);
     if (!quarters) codes.sort((a, b) => a - b);
-    return codes.map(code => {
+    return codes.filter(code => counts.has(code)).map(code => {
       const name = quarters ? quarters.names[code] : field.labels[code], canvas = make("canvas"), n = (counts.get(code) || 0).toLocaleString("en");
       const button = makeButton("panel", canvas, make("span", "name", short(name, 40)), make("span", "soft", n));
       button.title = `Show ${short(name, 80)} alone, or all again`;
