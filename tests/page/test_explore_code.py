@@ -4,6 +4,7 @@ import shlex
 
 import matplotlib.pyplot as plt
 import numpy as np
+import pandas as pd
 import pytest
 from browser import opened
 from click.testing import CliRunner
@@ -87,6 +88,31 @@ def test_code_of_a_survey_and_of_a_triplot(tmp_path):
     text, ax = check_code(path, {"second": "4", "map": "symbiplot", "sites": "lc"}, "x", est=ca)
     assert 'axes=("CCA1", "CA1"), map="symbiplot", sites="lc"' in text
     assert ax.get_ylabel().startswith("CA1")
+
+
+def test_code_takes_columns_out_of_arrays_and_by_names_of_any_kind(tmp_path):
+    X, y = load_iris(return_X_y=True)
+    cca = co.ClassifierCA(LogisticRegression(max_iter=500).fit(X, y)).fit(X, y)
+    path = co.explore(cca, X, path=tmp_path / "net.html")
+    text, _ = check_code(path, {"paint": "2", "shapes": "hull"}, "x", est=cca, X=X)
+    assert "groups=X[:, 2], hulls=True" in text
+    labels, frame = np.array(["a", "b"])[(X[:, 0] > 6).astype(int)], pd.DataFrame({7: X[:, 0], "n" * 400: X[:, 1]})
+    ace = co.ACE(1).fit(X[:, 0], labels)
+    path = co.explore(ace, X[:, 0], labels, tmp_path / "line.html", data=frame)
+    for key, said in {"0": "groups=X)", "1": "groups=data[7])", "2": f"groups=data['{'n' * 400}'])"}.items():
+        with opened(path, **DESK) as seen:
+            seen.page.wait_for_selector("html[data-ready=yes]")
+            seen.page.evaluate(CHOOSE, {"paint": key, "shapes": "confidence"})
+            text = seen.page.evaluate("explorer.code.writePython()")
+        assert said in text
+        assert run_code(text, est=ace, X=X[:, 0], Y=labels, data=frame).get_xlabel()
+    survey = co.datasets.load_poison()[:, 4:].to_numpy()
+    path = co.explore(co.MCA().fit(survey), path=tmp_path / "survey.html")
+    with opened(path, **DESK) as seen:
+        seen.page.wait_for_selector("html[data-ready=yes]")
+        seen.page.evaluate(CHOOSE, {"paint": "3"})
+        assert "groups=frame[:, 3])" in seen.page.evaluate("explorer.code.writePython()")
+    plt.close("all")
 
 
 def test_a_page_tells_the_command_that_wrote_it(tmp_path):

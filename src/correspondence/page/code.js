@@ -37,7 +37,8 @@ class CodePanel {
   /* By what rows are coloured, and what is drawn of these groups. */
   groups(notes) {
     const kind = $("shapes").value, by = this.groupedBy(notes, kind);
-    const shapes = !this.page.colouring.groups || !kind ? [] : kind === "hull" ? [["hulls", "True"]] : [["ellipses", quote(kind)]];
+    const isLine = this.page.axes[1] < 0 && this.page.model.data.kept < 2;  // where nothing goes around points
+    const shapes = !this.page.colouring.groups || !kind || isLine ? [] : kind === "hull" ? [["hulls", "True"]] : [["ellipses", quote(kind)]];
     return [...by, ...shapes];
   }
   groupedBy(notes, kind) {
@@ -47,7 +48,7 @@ class CodePanel {
     if (!colouring.isByClass) {
       const side = field.key[0] === "y" ? "Y" : "X", frame = field.isBeside && this.given.has("data") ? "data" : this.given.has(side) ? side : "frame";
       if (frame === "frame") notes.push("frame: the data of the fit");
-      return [["groups", `${frame}[${quote(field.name)}]`]];
+      return [["groups", frame + (field.at ?? `[${quote(field.name)}]`)]];
     }
     for (const name of ["groups", "classes"]) if (this.given.has(name)) return [[name, name]];
     return kind && this.given.has("Y") && !this.given.has("index") ? [["groups", "Y"]] : [];

@@ -28,6 +28,7 @@ __all__ = [
     "read_column",
     "read_data_columns",
     "to_texts",
+    "write_access",
 ]
 
 MAX_COLUMNS_SHOWN = 200  # of a frame
@@ -54,6 +55,8 @@ class Column:
         What the column is, as `decide_column_kind` says; names of rows, texts and lists are shown, but are not groups.
     is_beside : bool
         Whether it took no part in the fit.
+    at : str or None
+        Python writes this after the name of the table to take the column out; None stands for the name in brackets.
     """
 
     name: str
@@ -61,6 +64,7 @@ class Column:
     labels: list[str] | None = None
     kind: str = "label"
     is_beside: bool = False
+    at: str | None = None
 
     @property
     def packed_bytes(self) -> int:
@@ -71,7 +75,8 @@ class Column:
 
     def describe(self) -> dict[str, Any]:
         """Describe the column for the script, apart from its values."""
-        return {"name": self.name, "labels": self.labels, "kind": self.kind, "beside": self.is_beside}
+        said = {"name": self.name, "labels": self.labels, "kind": self.kind, "beside": self.is_beside}
+        return said if self.at is None else said | {"at": self.at}
 
 
 def to_texts(labels: Any) -> list[str]:
@@ -79,6 +84,12 @@ def to_texts(labels: Any) -> list[str]:
     texts = (str(label) for label in labels)
     short = (t if len(t) <= MAX_LABEL_CHARACTERS else t[: MAX_LABEL_CHARACTERS - 1] + "…" for t in texts)
     return [text.encode("utf-8", "replace").decode() for text in short]
+
+
+def write_access(key: Any) -> str | None:
+    """Write what takes a column out of a frame, as `Column.at` says."""
+    plain = key.item() if isinstance(key, np.generic) else key
+    return None if isinstance(plain, str) and plain == to_texts([plain])[0] else f"[{plain!r}]"
 
 
 def make_column(name: str, values: np.ndarray) -> Column:
@@ -131,19 +142,23 @@ def iterate_columns(values: Any, name: str) -> Iterator[Column]:
     """Make the columns of a table, or of a single column; images and sparse matrices have none."""
     frame = as_frame(values, "X")
     if frame is not None:
-        columns: dict[Any, Any] = dict(zip(frame.columns, frame.iter_columns(), strict=True))
+        columns = [
+            (key, write_access(key), column) for key, column in zip(frame.columns, frame.iter_columns(), strict=True)
+        ]
     else:
         array = np.empty(0) if sp.issparse(values) else np.asarray(values)
         if array.ndim not in (1, 2) or not array.size:
             return
-        columns = {name: array} if array.ndim == 1 else {f"column {i}": column for i, column in enumerate(array.T)}
+        several = [(f"column {i}", f"[:, {i}]", column) for i, column in enumerate(array.T)]
+        columns = [(name, "", array)] if array.ndim == 1 else several
     if len(columns) > (MAX_NAMELESS_COLUMNS if frame is None else MAX_COLUMNS_SHOWN):
         return
-    for key, column in columns.items():
+    for key, at, column in columns:
         try:
-            yield read_column(key, column, "X")
+            read = read_column(key, column, "X")
         except (TypeError, ValueError):  # values that a method can take and no test can: they are shown as texts
-            yield make_column(to_texts([key])[0], column.to_numpy() if frame is not None else column)
+            read = make_column(to_texts([key])[0], column.to_numpy() if frame is not None else column)
+        yield replace(read, at=at)
 
 
 def list_data_rows(data: Any, given: int, rows: np.ndarray, est: Any = None) -> np.ndarray:
@@ -184,8 +199,11 @@ def read_data_columns(data: Any, rows: np.ndarray, known: Sequence[str] = ()) ->
         Columns with these names are passed over: the points have them already.
     """
     columns = split_columns(take_rows(data, rows), "data")
-    read = [read_column(key, column, "data") for key, column in columns.items() if str(key) not in known]
-    return [replace(column, is_beside=True) for column in read]
+    return [
+        replace(read_column(key, column, "data"), is_beside=True, at=write_access(key))
+        for key, column in columns.items()
+        if str(key) not in known
+    ]
 
 
 def choose_columns(columns: Sequence[Column], most_bytes: int = MAX_COLUMN_BYTES) -> tuple[list[Column], list[str]]:

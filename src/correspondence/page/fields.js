@@ -8,7 +8,7 @@ const MOST_SINGLE = .5, FEW_LABELS = 30;  // share of points with a label of the
 
 class Field {
   constructor(key, name, cloud, clouds, column, values, isBeside) {
-    Object.assign(this, { key, name, cloud, clouds, values, isBeside, kind: column.kind, labels: column.labels });
+    Object.assign(this, { key, name, cloud, clouds, values, isBeside, kind: column.kind, labels: column.labels, at: column.at });
   }
   get isNumber() { return !this.labels; }
   /* The positions of the labels that mean no answer. */

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from correspondence._util.arguments import as_frame
 from correspondence._util.labels import MISSING
 from correspondence._util.text import one_line
 from correspondence.core.column_features import LabelColumn
@@ -16,7 +17,7 @@ from correspondence.describe.axes import describe_axes
 from correspondence.describe.axis_words import AxisWords, find_axis_words
 from correspondence.page.clouds import Cloud, add_data, limit_columns
 from correspondence.page.column_marks import MAX_AXES_LISTED, MAX_NUMBERS, StructureRow, pack_number_marks
-from correspondence.page.data_columns import MAX_COLUMNS_SHOWN, Column, make_column, to_texts
+from correspondence.page.data_columns import MAX_COLUMNS_SHOWN, Column, make_column, to_texts, write_access
 from correspondence.page.packing import pack_arrays, shorten_mantissas
 from correspondence.page.payload import N_COLOURS, collect_arrays, count_axes, describe_cloud
 from correspondence.results.evidence import Component
@@ -137,14 +138,17 @@ def _list_row_values(est: Any, scene: ManyColumnsScene, X: Any) -> list[Column]:
     if arrays is None:
         return []
     values = []
+    is_frame = X is not None and as_frame(X, "X") is not None
+    is_array = not is_frame and [column.name for column in columns] == list(range(len(columns)))
     for column, array in list(zip(columns, arrays, strict=True))[:MAX_COLUMNS_SHOWN]:
         own = array[scene.rows.rows]
         if isinstance(column, LabelColumn):
             answers = [*to_texts(column.answers), NO_ANSWER]  # the last is for missing ones, whose code is negative
             codes = np.where(own < 0, len(answers) - 1, own).astype(np.uint32)
-            values.append(Column(str(column.name), codes, answers))
+            read = Column(str(column.name), codes, answers)
         else:
-            values.append(make_column(str(column.name), np.asarray(own, dtype=float)))
+            read = make_column(str(column.name), np.asarray(own, dtype=float))
+        values.append(replace(read, at=f"[:, {column.name}]" if is_array else write_access(column.name)))
     return values
 
 
