@@ -27,13 +27,23 @@
         if (box && style.overflowX === "hidden" && style.textOverflow !== "ellipsis" && box.scrollWidth > box.clientWidth + 1) cut.push(text.slice(0, 40));
     }
     const controls = [...document.querySelectorAll("button, select, input, [role=button]")].filter(one => one.checkVisibility({ visibilityProperty: true }) && !one.disabled);
-    const boxes = controls.map(one => [one, one.getBoundingClientRect()]).filter(([, box]) => box.width > 1 && box.height > 1);
+    const visible = one => {  // what is left of its box by all that scrolls around it
+        let { left, right, top, bottom } = one.getBoundingClientRect();
+        for (let around = one.parentElement; around; around = around.parentElement) {
+            if (getComputedStyle(around).overflowY === "visible" || around === document.body || around === document.documentElement) continue;
+            const box = around.getBoundingClientRect();
+            [left, right, top, bottom] = [Math.max(left, box.left), Math.min(right, box.right), Math.max(top, box.top), Math.min(bottom, box.bottom)];
+        }
+        return { left, right, top, bottom, width: right - left, height: bottom - top };
+    };
+    const boxes = controls.map(one => [one, visible(one)]).filter(([, box]) => box.width > 1 && box.height > 1);
     const overlapping = [];
     boxes.forEach(([a, p], i) => boxes.slice(i + 1).forEach(([b, q]) => {
         const isNested = a.contains(b) || b.contains(a) || a.closest("dialog") !== b.closest("dialog");
         const wide = Math.min(p.right, q.right) - Math.max(p.left, q.left), high = Math.min(p.bottom, q.bottom) - Math.max(p.top, q.top);
         if (!isNested && wide > 2 && high > 2) overlapping.push([a.id || a.textContent.trim(), b.id || b.textContent.trim()]);
     }));
+    for (const one of document.querySelectorAll("aside .scroll")) if (one.checkVisibility() && one.scrollWidth > one.clientWidth + 1) cut.push(`table: ${one.textContent.slice(0, 40)}`);
     const nameless = controls.filter(one => !(one.textContent.trim() || one.getAttribute("aria-label") || one.title || one.labels?.length || one.getAttribute("aria-labelledby")))
         .map(one => one.outerHTML.slice(0, 80));
     return { faint, cut, overlapping, nameless, sideways: document.documentElement.scrollWidth - innerWidth };

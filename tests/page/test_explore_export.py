@@ -6,6 +6,7 @@ import re
 import xml.etree.ElementTree as ET
 
 import numpy as np
+import polars as pl
 import pytest
 from browser import opened
 from PIL import Image
@@ -89,6 +90,25 @@ def test_hostile_texts_and_many_points(tmp_path, rng):
     assert (np.asarray(inside)[..., 3] > 0).sum() > 6000
     shown = np.asarray(Image.open(io.BytesIO(png)).convert("RGB"), dtype=int)
     assert (np.abs(shown - 255).max(axis=2) > 20).sum() > 6000, "points drawn by WebGL are in the picture"
+
+
+def test_the_scale_of_a_number_and_filters_are_in_the_picture(tmp_path):
+    tasks, data = co.datasets.load_housetasks(), pl.DataFrame({"length": range(13), "kind": list("aabbccddeeffg")})
+    path = co.explore(co.CA().fit(tasks), path=tmp_path / "p.html", data=data)
+    with opened(path, **DESK) as seen:
+        page = seen.page
+        page.wait_for_selector("html[data-ready=yes]")
+        page.select_option("#paint", label="length")
+        page.select_option("#split", label="kind")
+        page.evaluate("explorer.filters.set([{ key: '1', keep: [0, 1] }])")
+        page.wait_for_timeout(100)
+        _, svg = save(page, "svg")
+        assert "small planes are not in it" in page.inner_text("#told")
+    root = ET.fromstring(svg)
+    texts = ["".join(one.itertext()) for one in root.iter(f"{SVG}text")]
+    assert {"≤ 0.12", "≥ 11.88", "length", "kind: a, b", "4 of 13 shown"} <= set(texts)
+    assert not [text for text in texts if "✕" in text]
+    assert len({one.get("fill") for one in root.iter(f"{SVG}rect") if one.get("height") == "10"}) == 40
 
 
 def test_a_page_within_another_saves_too(tmp_path):

@@ -228,6 +228,8 @@ def test_groups_of_pairs_are_of_both_sides_and_quarters_of_few_values_are_fewer(
         assert page.locator(".choices li").all_inner_texts() == ["one\n20", "two\n20", "(missing)\n20"]
         page.locator(".choices input").first.uncheck()
         assert page.inner_text("#left") == "40 of 60 x shown, 40 of 60 y shown"
+        page.evaluate("explorer.reveal(1)")
+        assert page.inner_text("#told") == "A filter hides x 1."
         page.click("#filterchips button")
         page.select_option("#split", page.evaluate(KEY, "visits"))
         panels = page.locator(".panel")

@@ -124,7 +124,7 @@ class Colouring {
     bar.setAttribute("role", "img");
     bar.setAttribute("aria-label", `Colours from ${ends[0]} to ${ends[1]}`);
     const text = (k, sign) => make("span", "", (isCut[k] ? `${sign} ` : "") + ends[k]);
-    return [make("span", "scale", text(0, "≤"), bar, text(1, "≥")), make("span", "soft", short(field.name, 40)), ...this.missingEntry(field)];
+    return [make("span", "scale", text(0, "≤"), bar, text(1, "≥")), make("span", "soft told", short(field.name, 40)), ...this.missingEntry(field)];
   }
   /* Colours of the bar in the theme chosen. */
   applyTheme() {

@@ -1,7 +1,7 @@
 /* The view as a picture to keep: PNG at twice its size, or SVG whose texts are texts and whose points are shapes, unless there
    are too many. Both hold what is seen of the plane, its titles and the legend. */
 
-const MOST_SHAPES = 5000, SCALE = 2, ROW = 22;  // points of an SVG; pixels of PNG for one of the page; height of a row of the legend
+const MOST_SHAPES = 5000, SCALE = 2, ROW = 22, BAR = 160;  // points of an SVG; pixels of PNG for one of the page; height of a row of the legend, width of a scale
 
 class Exporter {
   constructor(page) {
@@ -18,7 +18,7 @@ class Exporter {
     this.draw(context, pane => context.drawImage(this.photograph(pane), 0, 0, pane.width, pane.height));
     const blob = await new Promise(done => canvas.toBlob(done, "image/png"));
     download(`${this.name}.png`, blob);
-    this.page.tell(`Saved ${canvas.width} × ${canvas.height} pixels.`);
+    this.page.tell(`Saved ${canvas.width} × ${canvas.height} pixels.${this.tellLeftOut()}`);
   }
   saveSvg() {
     const { width, height } = this.measure(), context = new SvgContext(width, height), notes = [];
@@ -30,8 +30,9 @@ class Exporter {
     });
     const said = notes.join(" ") || "All points are shapes.";
     download(`${this.name}.svg`, new Blob([context.finish(document.title, `${$("note").textContent} ${said}`)], { type: "image/svg+xml" }));
-    this.page.tell(`Saved. ${said}`);
+    this.page.tell(`Saved. ${said}${this.tellLeftOut()}`);
   }
+  tellLeftOut() { return this.page.multiples.isOpen ? " The small planes are not in it." : ""; }
 
   /* --- what is in the picture */
 
@@ -62,6 +63,14 @@ class Exporter {
     this.drawLegend(context, high + 8);
     panes.forEach(pane => pane.paint());
   }
+  /* The colours of a number, from low to high. */
+  drawBar(context, x, y) {
+    const steps = 40;
+    for (let k = 0; k < steps; k++) {
+      context.fillStyle = css(scaleColour((k + .5) / steps, this.page.isDark));
+      context.fillRect(x + k * BAR / steps, y - 5, BAR / steps + (k < steps - 1 ? .5 : 0), 10);  // without gaps between
+    }
+  }
   countPoints(pane) { return [...pane.seen(Array.from({ length: pane.xy.length / 2 }, (_, i) => i))].length; }
   /* The points alone, larger than on the screen. */
   photograph(pane) {
@@ -75,20 +84,22 @@ class Exporter {
     const rows = [], ruler = make("canvas").getContext("2d");
     ruler.font = `12px ${FONT}`;
     for (const legend of document.querySelectorAll(".screen .legend")) {
-      const items = [...legend.querySelectorAll(".chip, .key")].filter(item => item.getAttribute("aria-pressed") !== "false" && item.offsetParent);
+      const items = [...legend.querySelectorAll(".chip, .key, .scale > *, .told")].filter(item => item.getAttribute("aria-pressed") !== "false" && item.offsetParent);
       let x = Infinity;
       for (const item of items) {
-        const dot = item.querySelector(".dot"), text = short(item.textContent, 60), wide = ruler.measureText(text).width + (dot ? 16 : 0) + 18;
+        const dot = item.querySelector(".dot"), isBar = item.dataset.scale === "yes", [said] = item.querySelector(".cross") ? item.childNodes : [item];
+        const text = isBar ? "" : short(said.textContent, 60), wide = isBar ? BAR + 8 : ruler.measureText(text).width + (dot ? 16 : 0) + (item.parentElement.matches(".scale") ? 8 : 18);
         if (x + wide > width) { rows.push([]); x = 8; }
-        rows.at(-1).push({ x, text, dot: dot && getComputedStyle(dot).backgroundColor, colour: getComputedStyle(item).color });
+        rows.at(-1).push({ x, text, isBar, dot: dot && getComputedStyle(dot).backgroundColor, colour: getComputedStyle(item).color });
         x += wide;
       }
     }
     return rows;
   }
   drawLegend(context, top) {
-    this.rows.forEach((row, k) => row.forEach(({ x, text, dot, colour }) => {
+    this.rows.forEach((row, k) => row.forEach(({ x, text, isBar, dot, colour }) => {
       const y = top + (k + .5) * ROW;
+      if (isBar) return this.drawBar(context, x, y);
       if (dot) { context.beginPath(); context.arc(x + 5, y, 5, 0, 7); context.fillStyle = dot; context.fill(); }
       write(context, text, x + (dot ? 16 : 0), y, { font: `12px ${FONT}`, colour, align: "left" });
     }));

@@ -373,6 +373,7 @@ class Page {
     }
     this.colour();
     this.choose(i, closer);
+    if (this.filters.hides(i)) this.tell(`A filter hides ${short(this.model.label(i), 40)}.`);
   }
   /* Other axes or another map were chosen. */
   change() {
