@@ -141,16 +141,15 @@ def read_column(key: Any, column: Any, where: str) -> Column:
 def iterate_columns(values: Any, name: str) -> Iterator[Column]:
     """Make the columns of a table, or of a single column; images and sparse matrices have none."""
     frame = as_frame(values, "X")
+    columns: list[tuple[Any, str | None, Any]] = []
     if frame is not None:
-        columns = [
-            (key, write_access(key), column) for key, column in zip(frame.columns, frame.iter_columns(), strict=True)
-        ]
+        columns = [(key, write_access(key), own) for key, own in zip(frame.columns, frame.iter_columns(), strict=True)]
     else:
         array = np.empty(0) if sp.issparse(values) else np.asarray(values)
         if array.ndim not in (1, 2) or not array.size:
             return
-        several = [(f"column {i}", f"[:, {i}]", column) for i, column in enumerate(array.T)]
-        columns = [(name, "", array)] if array.ndim == 1 else several
+        columns = [(f"column {i}", f"[:, {i}]", own) for i, own in enumerate(array.T)] if array.ndim == 2 else []
+        columns = columns or [(name, "", array)]
     if len(columns) > (MAX_NAMELESS_COLUMNS if frame is None else MAX_COLUMNS_SHOWN):
         return
     for key, at, column in columns:
