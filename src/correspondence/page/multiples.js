@@ -33,7 +33,7 @@ class Multiples {
   /* What has no panel: groups beyond the commonest, and points without a value. */
   tellRest(field) {
     const rest = field.isNumber ? [] : field.order.filter(code => !field.missing.has(code) && !this.panels.some(panel => panel.code === code));
-    const points = rest.reduce((sum, code) => sum + field.counts[code], 0), missing = this.page.filters.countMissing(field);
+    const points = rest.reduce((sum, code) => sum + field.counts[code], 0), missing = field.nMissing;
     const groups = points ? `${count(rest.length, "group", "groups")} with ${count(points, "point", "points")}` : "";
     return [groups, missing ? `${count(missing, "point", "points")} without a value` : ""].filter(Boolean).join(" and ");
   }
