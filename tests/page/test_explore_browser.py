@@ -276,7 +276,7 @@ def test_a_box_selects_points_and_their_rows_are_exported(tasks, ca):
         page.click("#clear")
         assert page.inner_text("#selected") == ""
     rows = list(csv.reader(text.splitlines()))
-    assert rows[0] == ["variable", "row", "label", "class", "axis_1", "axis_2", "axis_3"]
+    assert rows[0] == ["kind", "row", "label", "class", "axis_1", "axis_2", "axis_3"]
     found = {row[2]: row for row in rows[1:]}
     assert set(found) == {*ca.rows_.labels, *ca.columns_.labels}
     np.testing.assert_allclose([float(v) for v in found["Wife"][4:]], ca.columns_.standard[0], rtol=1e-3)

@@ -19,12 +19,12 @@ def format_summary(est: Any) -> str:
     counted = f"beliefs of {n:,.10g} inputs" if est.group is None else f"which are believed of {n:,.1f} inputs in all"
     lines = [
         f"{len(names)} classes{'' if est.group is None else ' of a group'}, {counted}",
-        "  component   claimed" + ("   on labels" if held is not None else "") + "   tells apart",
+        "  component   correlation claimed" + ("   on labels" if held is not None else "") + "   tells apart",
     ]
     for i, r in enumerate(est.correlations_[:MOST_COMPONENTS]):
         on_labels = "" if held is None else f"   {held.correlations[i]:9.4f}"
         low, high = names[np.nanargmin(G[:, i])], names[np.nanargmax(G[:, i])]
-        lines.append(f"  {i + 1:9d}   {r:7.4f}{on_labels}   {low} and {high}")
+        lines.append(f"  {i + 1:9d}   {r:19.4f}{on_labels}   {low} and {high}")
     if len(est.correlations_) > MOST_COMPONENTS:
         lines.append(f"  ... and {len(est.correlations_) - MOST_COMPONENTS} more components")
     overlaps = np.triu(est.overlap_, 1)

@@ -13,7 +13,7 @@ class Card {
     const rows = [];
     if (cloud.labels) rows.push(["", cloud.name]);
     const own = model.data.many ? "" : model.className(cloud, j);  // the variable is among the values
-    if (own && own !== model.label(i)) rows.push(["class", own]);
+    if (own && own !== model.label(i)) rows.push([model.data.classes.name ?? "class", own]);
     rows.push(...model.values(cloud, j).slice(0, model.data.many && isCard ? MOST_ANSWERS : MOST_VALUES));
     if (cloud.mass || isOfColumns(cloud.role) || cloud.shares) rows.push(["share", `${(100 * model.share(cloud, j)).toPrecision(3)} %`]);
     page.axes.forEach((axis, k) => {

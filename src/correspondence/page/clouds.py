@@ -266,7 +266,9 @@ def colour_clouds(
     if y.labels is not None:
         position = {name: i for i, name in enumerate(names)}
         y = replace(y, classes=np.array([position.get(label, -1) for label in y.labels], dtype=np.int16))
-    return [x, y, *marks], {"names": names, "colours": found.colours, "grouped": groups is not None}
+    name = "group" if groups is not None else y.name if seen.classes is None else "class"
+    described = {"names": names, "colours": found.colours, "grouped": groups is not None, "name": name}
+    return [x, y, *marks], described
 
 
 def list_class_items(cloud: Cloud, names: list[str]) -> tuple[list[str], np.ndarray, np.ndarray]:

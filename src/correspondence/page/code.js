@@ -14,13 +14,19 @@ class CodePanel {
     }));
   }
   writePython() {
-    const lines = ["import correspondence as co", ""], notes = [];
+    const lines = ["import correspondence as co", "", ...this.explainNames(), ""], notes = [];
     const values = [["axes", this.writeAxes(notes)], ["map", quote(this.page.map)], ...this.sites(), ...this.values(), ...this.groups(notes)];
     if (!this.page.isLast) notes.push("This is the plane of the end of the training.");
     const arguments_ = [...this.given].map(name => `${name}=${name}`);
     lines.push(...notes.map(text => `# ${text}`), `ax = co.plot.plane(est, ${values.map(([name, value]) => `${name}=${value}`).join(", ")})`, "");
     lines.push("# This page", `page = co.explore(${["est", ...arguments_].join(", ")}, path="page.html")`);
     return lines.join("\n") + "\n";
+  }
+  /* What the names stand for: the page does not hold the analysis, and does not know what the reader calls it. */
+  explainNames() {
+    const given = [...this.given], names = given.length ? `; ${given.join(", ")}: as they were given to explore` : "";
+    const saved = $("command") ? ["# The command saved the analysis: est = co.load(\"model.safetensors\") in its folder, drawn with X=, its rows, unless x are labels."] : [];
+    return [`# est: the fitted analysis${names}`, ...saved];
   }
   writeAxes(notes) {
     const { model } = this.page, [first, second] = this.page.axes, name = axis => model.data.axis_names ? quote(model.axisName(axis)) : axis + 1;

@@ -60,10 +60,10 @@ function makeFields(model) {
       if (isUseful(column, cloud.values[k])) fields.push(new Field(prefix + k, column.name, cloud, clouds(cloud), column, cloud.values[k], column.beside));
     });
     if (!prefix && !data.many && x.classes && data.classes) {
-      const { names, grouped, beside } = data.classes;
+      const { names, grouped, beside, name = grouped ? "group" : "class" } = data.classes;
       const isWhole = !x.classes.includes(-1), labels = isWhole ? names : [...names, NO_GROUP[0]];
       const codes = isWhole ? x.classes : x.classes.map(code => code < 0 ? names.length : code);
-      fields.unshift(new Field("classes", grouped ? "group" : "class", x, clouds(x), { kind: "label", labels }, codes, !!beside));
+      fields.unshift(new Field("classes", name, x, clouds(x), { kind: "label", labels }, codes, !!beside));
     }
   }
   return fields;

@@ -297,7 +297,7 @@ class Model {
       const [cloud, j] = this.find(i), values = new Map(cloud.columns.map((column, k) => [column.name, column.labels ? column.labels[cloud.values[k][j]] : exportValue(cloud.values[k][j], column.kind)]));
       return [cloud.name, cloud.rows[j], this.label(i), this.className(cloud, j), ...this.place(cloud, j), ...columns.map(name => values.get(name) ?? "")];
     });
-    return [["variable", "row", "label", "class", ...axes, ...columns], ...rows].map(row => row.map(cell).join(",")).join("\n") + "\n";
+    return [["kind", "row", "label", "class", ...axes, ...columns], ...rows].map(row => row.map(cell).join(",")).join("\n") + "\n";
   }
 }
 
