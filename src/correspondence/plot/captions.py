@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -61,22 +62,27 @@ class Caption:
         The text, which is not among the texts of the axes while it is empty.
     parts : list of str
         What it says in any case.
+    tried : Counter
+        How many labels, names of groups and images it counts.
     unnamed : str
         What it says of points whose labels are not even tried.
+    hidden : str
+        What it says of ellipses that cannot be seen.
     """
 
-    def __init__(self, ax: Axes, parts: Sequence[str], n_tried: int = 0, unnamed: str = "") -> None:
-        self.parts, self.n_tried, self.unnamed = list(parts), n_tried, unnamed
+    def __init__(self, ax: Axes, parts: Sequence[str], labels: Sequence[Any] = (), unnamed: str = "") -> None:
+        self.parts, self.tried, self.unnamed = list(parts), count_kinds(labels), unnamed
+        self.hidden = ""
         self.ax, self.text = ax, annotate_caption(ax, "")
         self.wrap: Callable[[str], str] = str
-        self.write(list_counts(0, n_tried, unnamed))
+        self.write(list_counts(Counter(), self.tried, unnamed))
 
     def __getstate__(self) -> dict[str, Any]:
         return self.__dict__ | {"wrap": str}  # it knows the renderer, and is set again before the next drawing
 
     def write(self, counts: Sequence[str]) -> None:
         """Write the parts, and what is counted."""
-        text = self.wrap(_join_parts([*self.parts, *counts]))
+        text = self.wrap(_join_parts([*self.parts, self.hidden, *counts]))
         if text != self.text.get_text():
             self.text.set_text(text)
         self.text.set_visible(bool(text))
@@ -87,31 +93,34 @@ class Caption:
 
     def reserve(self) -> None:
         """Write the longest text that may become true, for which the layout must leave room."""
-        self.write(list_counts(self.n_tried, self.n_tried, self.unnamed))
+        self.write(list_counts(self.tried, self.tried, self.unnamed))
 
     def count_labels(self, labels: Sequence[Any]) -> None:
         """Count the labels, names of groups and images in view, some of which are not drawn."""
-        kinds: dict[str, list[bool]] = {"labels": [], "names of groups": [], "images": []}
-        for label in labels:
-            kind = "images" if isinstance(label, Thumbnail) else "labels"
-            kinds["names of groups" if label.get_gid() == GROUP_NAME else kind].append(label.get_visible())
-        left = {kind: len(shown) - sum(shown) for kind, shown in kinds.items()}
-        counts = list_counts(left["labels"], len(kinds["labels"]), self.unnamed)
-        if left["images"]:
-            counts.append(f"{left['images']:,} of {len(kinds['images']):,} images find no room")
-        if left["names of groups"]:
-            hidden = f"{left['names of groups']:,} of {len(kinds['names of groups']):,} names of groups find no room"
-            counts.append(f"{hidden}; plot.multiples draws groups one by one")
-        self.write(counts)
+        left = count_kinds([label for label in labels if not label.get_visible()])
+        self.write(list_counts(left, count_kinds(labels), self.unnamed))
 
 
-def list_counts(n_left: int, n_tried: int, unnamed: str) -> list[str]:
+def count_kinds(labels: Sequence[Any]) -> Counter[str]:
+    """Count labels, names of groups and images."""
+    kinds = ("images" if isinstance(label, Thumbnail) else label.get_gid() or "labels" for label in labels)
+    return Counter("names of groups" if kind == GROUP_NAME else kind for kind in kinds)
+
+
+def list_counts(left: Counter[str], tried: Counter[str], unnamed: str) -> list[str]:
     """Say how many labels find no room, and which were not tried."""
     counts = []
-    if n_left:
-        verb = "is" if n_left == 1 else "are"
-        counts.append(f"{n_left:,} of {n_tried:,} labels {verb} left out for lack of room")
-    return [*counts, unnamed] if unnamed else counts
+    if left["labels"]:
+        verb = "is" if left["labels"] == 1 else "are"
+        counts.append(f"{left['labels']:,} of {tried['labels']:,} labels {verb} left out for lack of room")
+    if unnamed:
+        counts.append(unnamed)
+    if left["images"]:
+        counts.append(f"{left['images']:,} of {tried['images']:,} images find no room")
+    if left["names of groups"]:
+        hidden = f"{left['names of groups']:,} of {tried['names of groups']:,} names of groups find no room"
+        counts.append(f"{hidden}; plot.multiples draws groups one by one")
+    return counts
 
 
 def _join_parts(parts: Sequence[str]) -> str:

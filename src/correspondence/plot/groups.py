@@ -12,6 +12,7 @@ from matplotlib.patches import Ellipse, Patch, Polygon
 
 from correspondence._util.text import list_names, one_line, short_repr
 from correspondence.plot.drawn_clouds import DrawnCloud
+from correspondence.plot.hidden_ellipses import ELLIPSE_LINE
 from correspondence.results.points import Bootstrap, Ellipses
 from correspondence.scene.colours import darken_colour
 from correspondence.scene.groups import (
@@ -168,7 +169,7 @@ def _draw_ellipse(ax: Axes, colour: str, mean: np.ndarray, ellipses: Ellipses, j
         "angle": ellipses.angle[j],
     }
     fill: dict[str, Any] = {"fc": colour, "alpha": FILL_ALPHAS["ellipse"], "lw": 0, "zorder": 0.7, "gid": "ellipse"}
-    line: dict[str, Any] = {"fc": "none", "ec": darken_colour(colour), "lw": 1.4, "zorder": 2.6, "gid": "ellipse line"}
+    line: dict[str, Any] = {"fc": "none", "ec": darken_colour(colour), "lw": 1.4, "zorder": 2.6, "gid": ELLIPSE_LINE}
     for style in (fill, line):
         ax.add_artist(Ellipse(**size, **style))
 

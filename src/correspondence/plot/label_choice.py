@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
+from difflib import get_close_matches
 from typing import Any
 
 import numpy as np
@@ -32,7 +33,7 @@ class LabelChoice:
     listed : list or None
         Just these labels.
     most : int or None
-        How many labels of points are written at most, those that contribute most.
+        How many labels are written at most, those that contribute most; names of groups are written besides.
     """
 
     sides: str = "both"
@@ -53,7 +54,8 @@ class LabelChoice:
         weight = np.concatenate([np.empty(0), *weights])
         n_unnamed = sum(count_unnamed(cloud) for cloud in clouds if cloud in written)
         if self.most is not None:
-            own = np.flatnonzero(weight < MIN_SPECIAL_WEIGHT)  # and not NaN
+            of_groups = np.concatenate([np.full(len(cloud.xy), cloud.names_groups) for cloud in clouds])
+            own = np.flatnonzero(~np.isnan(weight) & ~of_groups)
             weight[own[np.argsort(-weight[own], kind="stable")[self.most :]]] = np.nan
             n_unnamed = 0
         return weight, n_unnamed
@@ -115,18 +117,29 @@ def check_sides(rows: Any, columns: Any) -> None:
 def find_labelled(clouds: Sequence[DrawnCloud], listed: Sequence[Any], name: str) -> list[np.ndarray]:
     """Find the points of clouds that have one of some labels: the position of the label for each, -1 for others."""
     position = {text: j for j, label in reversed(list(enumerate(listed))) for text in (str(label), one_line(label))}
+    joined = {text.replace(": ", ":"): j for text, j in position.items()}  # as planes write answers: "Sick: yes"
     found = []
     for cloud in clouds:
         own = np.full(len(cloud.xy), -1)
         for texts in (cloud.labels, [] if cloud.full_labels is None else cloud.full_labels.tolist()):
             for i, text in enumerate(texts):
-                own[i] = position.get(str(text), own[i]) if text is not None else own[i]
+                own[i] = position.get(str(text), joined.get(str(text), own[i])) if text is not None else own[i]
         found.append(own)
     known = {int(j) for own in found for j in own}
     unknown = [label for j, label in enumerate(listed) if position[str(label)] not in known]
     if unknown:
-        raise ValueError(f"{name} must be labels of points that are drawn, got {list_names(unknown, 5)}.")
+        nearest = suggest_labels(clouds, unknown)
+        raise ValueError(f"{name} must be labels of points that are drawn, got {list_names(unknown, 5)}.{nearest}")
     return found
+
+
+def suggest_labels(clouds: Sequence[DrawnCloud], unknown: Sequence[Any]) -> str:
+    """Suggest the labels that are most like some unknown ones; nothing if none is."""
+    drawn = {str(label) for cloud in clouds for label in cloud.labels if label is not None}
+    drawn |= {str(label) for cloud in clouds if cloud.full_labels is not None for label in cloud.full_labels}
+    by_small = {label.lower(): label for label in sorted(drawn)}
+    near = [own for label in unknown[:5] for own in get_close_matches(str(label).lower(), by_small, 1)]
+    return f" Do you mean {list_names([by_small[own] for own in dict.fromkeys(near)])}?" if near else ""
 
 
 def weigh_listed(clouds: Sequence[DrawnCloud], listed: Sequence[Any]) -> np.ndarray:

@@ -9,7 +9,7 @@ marker to the label, and crosses no label and no other such line.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -67,7 +67,8 @@ class LabelPlacing(Artist):
     """Search for room for labels whenever the picture is drawn, because only then layout and size are known.
 
     It is drawn first on its axes, and is itself invisible. All lengths are in points. Labels for which there is no room
-    within `reach` are not written; some may be farther off, and over points.
+    within `reach` are not written; some may be farther off, and over points. Of the ways to write a label, with their
+    costs in points, the one is chosen that has the best place.
 
     Attributes
     ----------
@@ -85,8 +86,10 @@ class LabelPlacing(Artist):
         obstacles: Obstacles,
         reach: float = MAX_REACH_POINTS,
         must: np.ndarray | None = None,
+        wordings: Sequence[Sequence[tuple[str, float]]] = (),
     ) -> None:
         super().__init__()
+        self.wordings = [*wordings, *([("", 0.0)] for _ in labels[len(wordings) :])]
         self.must = np.zeros(len(labels), bool) if must is None else must
         self.report: Callable[[list[Any]], None] | None = None
         self.unnamed = ""
@@ -118,23 +121,58 @@ class LabelPlacing(Artist):
         """Set the offsets of the labels, and return the lines that lead to those far off."""
         page = Page(centres, self.obstacles, frame)
         in_view = find_points_in_view(centres[self.index], frame)
-        for label, i, must, is_seen in zip(self.labels, self.index, self.must, in_view, strict=True):
-            label.set_visible(bool(is_seen))  # an invisible text has no size
-            if not is_seen:
+        for k, (label, i) in enumerate(zip(self.labels, self.index, strict=True)):
+            label.set_visible(bool(in_view[k]))  # an invisible text has no size
+            if not in_view[k]:
                 continue
-            size = np.array(label.get_window_extent(renderer).size) / pixels
-            corner = page.find_room(i, size, np.inf if must else self.reach)
-            if corner is None and must:
-                corner = page.find_room(i, size, np.inf, is_urgent=True)
-            label.set_visible(corner is not None)
-            if corner is not None:
-                label.set_position(tuple(corner - centres[i]))
+            sizes = self._measure_wordings(k, renderer, pixels)
+            text, room = self._choose_wording(page, k, sizes, np.inf if self.must[k] else self.reach)
+            if room is None and self.must[k]:
+                text, room = self._choose_wording(page, k, sizes, np.inf, is_urgent=True)
+            label.set_visible(room is not None)
+            if room is not None:
+                if text:
+                    label.set_text(text)
+                page.take(room)
+                label.set_position(tuple(room.box[:2] - centres[i]))
         return [leader.reshape(2, 2) for leader in page.leaders]
+
+    def _measure_wordings(self, k: int, renderer: RendererBase, pixels: float) -> list[np.ndarray]:
+        """Measure the k-th label, written in each way."""
+        sizes = []
+        for text, _ in self.wordings[k]:
+            if text:
+                self.labels[k].set_text(text)
+            sizes.append(np.array(self.labels[k].get_window_extent(renderer).size) / pixels)
+        return sizes
+
+    def _choose_wording(
+        self, page: Page, k: int, sizes: list[np.ndarray], reach: float, is_urgent: bool = False
+    ) -> tuple[str, Room | None]:
+        """Choose how the k-th label is written, and where."""
+        best: tuple[str, Room | None] = ("", None)
+        least = np.inf
+        for (text, cost), size in zip(self.wordings[k], sizes, strict=True):
+            if least <= cost:
+                break
+            room = page.find_room(self.index[k], size, reach, is_urgent)
+            if room is not None and room.cost + cost < least:
+                best, least = (text, room), room.cost + cost
+        return best
 
 
 def find_points_in_view(centres: np.ndarray, frame: np.ndarray) -> np.ndarray:
     """Find the points within the frame of the axes."""
     return np.asarray(((centres >= frame[:2] - 0.5) & (centres <= frame[2:] + 0.5)).all(axis=1))
+
+
+@dataclass(frozen=True, eq=False)
+class Room:
+    """A place for a label: its box, the line that leads there if it needs one, and how bad it is in points."""
+
+    box: np.ndarray
+    leader: np.ndarray | None
+    cost: float
 
 
 class Page:
@@ -150,8 +188,8 @@ class Page:
         self.soft_squares = squares[soft]
         self.written, self.leaders = np.empty((0, 4)), np.empty((0, 4))
 
-    def find_room(self, i: int, size: np.ndarray, reach: float, is_urgent: bool = False) -> np.ndarray | None:
-        """Find the lower left corner of the best place for a label of the i-th marker, and take it.
+    def find_room(self, i: int, size: np.ndarray, reach: float, is_urgent: bool = False) -> Room | None:
+        """Find the best place for a label of the i-th marker.
 
         An urgent label may cover markers, and its line may cross other lines.
         """
@@ -169,10 +207,13 @@ class Page:
                 least, best = float(cost.min()), stage.start + int(np.argmin(cost))
         if best < 0:
             return None
-        self.written = np.vstack([self.written, boxes[best]])
-        if DISTANCES_IN_POINTS[best] > TOUCH_POINTS:
-            self.leaders = np.vstack([self.leaders, leaders[best]])
-        return np.asarray(boxes[best, :2])
+        return Room(boxes[best], leaders[best] if DISTANCES_IN_POINTS[best] > TOUCH_POINTS else None, least)
+
+    def take(self, room: Room) -> None:
+        """Take a place, where no other label may be."""
+        self.written = np.vstack([self.written, room.box])
+        if room.leader is not None:
+            self.leaders = np.vstack([self.leaders, room.leader])
 
     def _judge_places(
         self,

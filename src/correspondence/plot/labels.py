@@ -14,6 +14,7 @@ from correspondence._util.text import one_line
 from correspondence.plot.drawn_clouds import DrawnCloud
 from correspondence.plot.label_choice import LabelChoice
 from correspondence.plot.label_placement import MAX_REACH_POINTS, LabelPlacing, Obstacles
+from correspondence.plot.label_wordings import list_wordings
 from correspondence.plot.overlays import Thumbnail
 from correspondence.plot.style import choose_ink, find_font_scale, make_outline, scale_letters
 
@@ -82,6 +83,7 @@ def write_labels(
         collect_obstacles(heeded, [at for _, at in pictures], lines),
         reach if choice.listed is None else MAX_REACH_POINTS,
         must,
+        list_wordings([points[i][0].labels[points[i][1]] for i in chosen], [points[i][0].names_groups for i in chosen]),
     )
     placing.unnamed = choice.describe_unnamed(n_unnamed + (len(wanted) - len(chosen) if most else 0))
     ax.add_artist(placing)
@@ -115,6 +117,8 @@ def write_label(ax: Axes, cloud: DrawnCloud, i: int, outline: list[Any]) -> Anno
         fontsize=scale_letters(cloud.font_size),
         color=choose_ink(ax, cloud.colour if colours is None else colours[i]),
         fontweight="normal" if colours is None else "bold",
+        multialignment="center",
+        linespacing=1.0,
         va="bottom",  # the place is that of the lower left corner, not of the baseline
         parse_math=False,
         path_effects=outline,

@@ -17,6 +17,7 @@ from matplotlib.ticker import AutoLocator
 from matplotlib.transforms import Bbox
 
 from correspondence.plot.captions import Caption, wrap_words
+from correspondence.plot.hidden_ellipses import note_hidden_ellipses
 from correspondence.plot.label_placement import LabelPlacing
 from correspondence.plot.legends import LegendParts
 from correspondence.plot.style import find_font_scale
@@ -54,7 +55,7 @@ def arrange_plane(
     """
     caption = None
     if placing is not None:
-        caption = Caption(ax, parts, len(placing.labels), placing.unnamed)
+        caption = Caption(ax, parts, placing.labels, placing.unnamed)
         placing.report = caption.count_labels
     elif parts:
         caption = Caption(ax, parts)
@@ -148,14 +149,15 @@ class PlaneLayout:
         # Within one layout texts only get narrower: otherwise planes and texts could push each other to and fro.
         self.room = np.minimum(room, self.room) if isinstance(ax.figure.get_layout_engine(), SettledLayout) else room
         wide, high = self.room.tolist()
-        for i, ((label, whole), room) in enumerate(zip(self.titles, (wide, high), strict=True)):
+        for i, ((label, whole), most) in enumerate(zip(self.titles, (wide, high), strict=True)):
             if label.get_text() == self.shown[i] and whole:
-                label.set_text(self._wrap(label, whole, room, renderer))
+                label.set_text(self._wrap(label, whole, most, renderer))
                 self.shown[i] = label.get_text()
         self.legend.draw(ax, wide)
         thin_out_ticks(ax, wide)
         if self.caption is not None:
             text = self.caption.text
+            self.caption.hidden = note_hidden_ellipses(ax, room)
             self.caption.wrap = lambda words: self._wrap(text, words, wide, renderer)
             self.caption.reserve()
             below = ax.xaxis.get_tightbbox(renderer)

@@ -11,7 +11,7 @@ from matplotlib.collections import PathCollection
 from correspondence.plot.style import find_font_scale, scale_letters
 from correspondence.scene.colours import GREY
 
-__all__ = ["LegendParts", "collect_legend", "count_legend_columns", "order_by_lines"]
+__all__ = ["LETTER_WIDTH", "LegendParts", "collect_legend", "count_legend_columns", "order_by_lines"]
 
 MAX_LARGE_HANDLES = 9  # in a legend
 HANDLE_LETTERS, GAP_LETTERS = 7.6, 3.6  # the width of a mark with the gap after it, and of the gap alone, in letters

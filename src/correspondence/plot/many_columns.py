@@ -183,7 +183,7 @@ def make_drawn_columns(
         lines,
         numbers,
         arrows,
-        _place_tips(numbers, arrows, 0 if scene.answers is None else len(scene.answers.variables)),
+        _place_tips(numbers, index, arrows, 0 if scene.answers is None else len(scene.answers.variables)),
         partial,
         grouping.legend if grouping is not None and is_grouped else {},
         (hidden, len(scene.numbers) - len(numbers)),
@@ -280,16 +280,17 @@ def _trace_number(numbers: NumberArrows, j: int, index: list[int], scale: np.nda
     return np.vstack([np.zeros(len(index)), ARROW_DEVIATIONS * numbers.correlations[j, index] * scale])
 
 
-def _place_tips(numbers: NumberArrows, arrows: list[np.ndarray], n_variables: int) -> DrawnCloud:
-    """Place the ends of arrows and paths, where the names of numbers are written before all others."""
+def _place_tips(numbers: NumberArrows, index: list[int], arrows: list[np.ndarray], n_variables: int) -> DrawnCloud:
+    """Place the ends of arrows and paths, which have the names of numbers; these weigh as answers do."""
     n = len(numbers)
     points = ScenePoints(numbers.correlations, numbers.labels, None, np.arange(n), n, n)
     xy = np.vstack([np.empty((0, 2)), *(line[-1:] for line in arrows)])
     colours = np.array(choose_number_colours(numbers, 0), dtype=object)
     if any(len(line) > 2 for line in arrows):  # paths cross, so that each needs a colour, other than those of answers
         colours = np.array(list_variable_colours(n_variables + n)[n_variables:], dtype=object)
-    area, weight = np.full(n, 4.0), np.full(n, 1e9)
-    return DrawnCloud(points, "_", xy, area, weight, False, SUPPLEMENTARY_COLOUR, ".", colours=colours)
+    area, weight = np.full(n, 4.0), numbers.explained[:, index].sum(axis=1)  # a contribution times the inertia
+    tips = DrawnCloud(points, "_", xy, area, weight, False, SUPPLEMENTARY_COLOUR, ".", colours=colours)
+    return replace(tips, measures={"quality": weight})
 
 
 def choose_number_colours(numbers: NumberArrows, n_groups: int) -> list[str]:

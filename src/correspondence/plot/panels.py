@@ -16,6 +16,7 @@ from matplotlib.layout_engine import ConstrainedLayoutEngine
 from correspondence._util.arguments import check_whole
 from correspondence._util.text import one_line, short_repr
 from correspondence.core.decomposition import as_decomposition
+from correspondence.plot.captions import CAPTION_SIZE_POINTS
 from correspondence.plot.drawn_clouds import DrawnCloud, make_row_cloud
 from correspondence.plot.groups import (
     DrawnGroups,
@@ -25,8 +26,10 @@ from correspondence.plot.groups import (
     list_group_notes,
     make_drawn_groups,
 )
+from correspondence.plot.legends import LETTER_WIDTH
 from correspondence.plot.many_columns import MAX_DOTS, draw_rows, thin_out_rows
 from correspondence.plot.plane_parts import draw_cloud, draw_cross, list_axis_titles
+from correspondence.plot.style import find_font_scale, fit_size, scale_letters
 from correspondence.scene.classes import make_scene
 from correspondence.scene.colours import darken_colour
 from correspondence.scene.groups import find_row_weights, read_groups
@@ -38,8 +41,9 @@ __all__ = ["multiples"]
 PANEL_INCHES, MARGIN_INCHES, NOTE_LINE_INCHES = 2.6, 0.7, 0.13
 TITLE_INCHES, TOP_INCHES = 0.24, 0.1
 CAPTION_LETTER_POINTS = 3.4  # the width of a letter
+MIN_WIDTH_INCHES, MIN_PANEL_INCHES = 5.2, 1.2
 MAX_ASPECT = 1.6  # of a panel, in either direction
-MAX_TITLE_LETTERS = 28
+MIN_TITLE_LETTERS, MAX_TITLE_LETTERS, TITLE_SIZE_POINTS = 8, 28, 10.0
 OTHERS_COLOUR, OTHERS_ALPHA = "0.75", 0.6
 
 
@@ -140,13 +144,14 @@ def place_individuals(d_or_est: Any, index: list[int], map: str, X: Any) -> tupl
 
 def make_panels(figure: Figure | None, n: int, xy: np.ndarray) -> tuple[Figure, Sequence[Axes]]:
     """Make n panels with common limits, of the shape of the cloud."""
-    columns = n if n <= 3 else int(np.ceil(np.sqrt(n)))
+    width, columns = choose_width(n)
     rows = -(-n // columns)
     wide, high = np.maximum(np.ptp(xy, axis=0), 1e-9)
     aspect = float(np.clip(high / wide, 1 / MAX_ASPECT, MAX_ASPECT))
     if figure is None:
-        size = (PANEL_INCHES * columns + MARGIN_INCHES, (PANEL_INCHES * aspect + 0.3) * rows + MARGIN_INCHES)
-        figure = plt.figure(figsize=(max(size[0], 5.2), size[1]), layout="constrained")
+        panel = (width - MARGIN_INCHES) / columns
+        height = (min(panel, PANEL_INCHES) * aspect + 0.3) * rows + MARGIN_INCHES
+        figure = plt.figure(figsize=(width, height), layout="constrained")
     elif not isinstance(figure, Figure):
         raise TypeError(f"figure must be a matplotlib Figure, got {type(figure).__name__}.")
     panels = figure.subplots(rows, columns, sharex=True, sharey=True, squeeze=False).ravel().tolist()
@@ -155,6 +160,14 @@ def make_panels(figure: Figure | None, n: int, xy: np.ndarray) -> tuple[Figure, 
     for ax in panels[max(0, n - columns) : n]:  # the lowest of each column
         ax.xaxis.set_tick_params(labelbottom=True)
     return figure, panels[:n]
+
+
+def choose_width(n: int) -> tuple[float, int]:
+    """Choose the width of a figure of n panels, in inches, and how many stand side by side."""
+    columns = n if n <= 3 else int(np.ceil(np.sqrt(n)))
+    width = max(PANEL_INCHES * columns + MARGIN_INCHES, MIN_WIDTH_INCHES)
+    asked = fit_size((width, width))[0]  # by a style sheet
+    return asked, min(columns, max(1, int((asked - MARGIN_INCHES) / MIN_PANEL_INCHES)))
 
 
 def draw_panel(ax: Axes, cloud: DrawnCloud, behind: DrawnCloud, drawn: DrawnGroups, j: int) -> None:
@@ -167,9 +180,11 @@ def draw_panel(ax: Axes, cloud: DrawnCloud, behind: DrawnCloud, drawn: DrawnGrou
     members = replace(_thin_out(cloud.take(own).forget_labels()), colour=grouping.colours[j])
     draw_cloud(ax, members, alpha=0.9 if len(own) <= 500 else 0.5, is_above=True)
     ink = darken_colour(grouping.colours[j])
-    ax.plot(*shapes.means[j], "P", color=ink, ms=9, mec="white", mew=0.6, zorder=3)
-    title = f"{one_line(grouping.names[j], MAX_TITLE_LETTERS)} ({len(own):,})"
-    ax.set_title(title, color=ink, fontsize=10, parse_math=False)
+    ax.plot(*shapes.means[j], "P", color=ink, ms=9 * find_font_scale(), mec="white", mew=0.6, zorder=3)
+    size = scale_letters(TITLE_SIZE_POINTS)
+    room = int(72 * ax.bbox.width / ax.figure.dpi / (LETTER_WIDTH * size)) - len(f" ({len(own):,})")
+    title = f"{one_line(grouping.names[j], max(MIN_TITLE_LETTERS, min(room, MAX_TITLE_LETTERS)))} ({len(own):,})"
+    ax.set_title(title, color=ink, fontsize=size, parse_math=False)
     ax.set_aspect("equal", adjustable="box")
 
 
@@ -180,17 +195,19 @@ def _thin_out(cloud: DrawnCloud) -> DrawnCloud:
 def write_below(figure: Figure, titles: list[str], notes: list[str]) -> None:
     """Write the titles of the axes, and a small text below all panels, where the layout leaves room for them."""
     width, height = figure.get_size_inches()
-    lines = textwrap.wrap("; ".join(notes), max(30, int(72 * width / CAPTION_LETTER_POINTS) - 6))
-    room = NOTE_LINE_INCHES * len(lines) + 0.08
+    size, letters = scale_letters(CAPTION_SIZE_POINTS), scale_letters(TITLE_SIZE_POINTS)
+    scale = size / CAPTION_SIZE_POINTS
+    lines = textwrap.wrap("; ".join(notes), max(30, int(72 * width / (scale * CAPTION_LETTER_POINTS)) - 6))
+    room = scale * NOTE_LINE_INCHES * len(lines) + 0.08
     engine = figure.get_layout_engine()
     if isinstance(engine, ConstrainedLayoutEngine):
         below = (room + TITLE_INCHES) / height
         engine.set(rect=(0, below, 1, 1 - below - TOP_INCHES / height))
-    figure.supxlabel(titles[0], y=room / height, va="bottom", fontsize=10)
-    figure.supylabel(titles[1], fontsize=10)
+    figure.supxlabel(titles[0], y=room / height, va="bottom", fontsize=letters)
+    figure.supylabel(titles[1], fontsize=letters)
     if lines:
         text = "\n".join([lines[0][:1].upper() + lines[0][1:], *lines[1:]])
-        figure.text(0.12 / width, 0.05 / height, text, fontsize=7, color="0.4", va="bottom", gid="caption")
+        figure.text(0.12 / width, 0.05 / height, text, fontsize=size, color="0.4", va="bottom", gid="caption")
 
 
 def _note_groups_left_out(sizes: np.ndarray, largest: np.ndarray) -> list[str]:

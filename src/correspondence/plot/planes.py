@@ -104,11 +104,13 @@ def plane(
     labels : {"both", "rows", "columns", "none", "contribution", "quality"}, list of labels, or int
         Write the labels of these sides, besides those of supplementary points and marks. Which labels find room first
         is decided by their contributions to the plane, or with "quality" by their cos2 there. A list writes just these
-        labels, the first of them first; a number writes that many labels of points, those that contribute most.
+        labels, the first of them first. A number writes that many labels in all, of points and arrows: those that
+        contribute most, after those of supplementary points and of arrows without contributions. The names of
+        `groups` are written besides.
     max_labels : int
         Write at most this many labels, and none over another. They find their places when the picture is drawn, and
-        again when it is zoomed or resized. A label that does not touch its marker has a line to it, and the caption
-        counts the labels that find no room.
+        again when it is zoomed or resized. A long label may be broken into lines or shortened. A label that does not
+        touch its marker has a line to it, and the caption counts the labels that find no room.
     size : {"mass", "contribution"}, optional
         Make the area of a point proportional to its mass, or to its contribution to the plane, on each side for itself.
     colour : {"contribution", "quality", "mass"}, array-like or (array-like, array-like), optional

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from matplotlib import rcParams
 from matplotlib.axes import Axes
+from matplotlib.font_manager import FontProperties
 from matplotlib.patches import Patch
 
 from correspondence._util.arguments import check_whole
@@ -18,7 +21,7 @@ from correspondence.core.axis_numbers import check_axis_numbers
 from correspondence.core.decomposition import as_decomposition
 from correspondence.core.functions import LabelFunctions
 from correspondence.plot.layout import arrange_plane
-from correspondence.plot.legends import LegendParts
+from correspondence.plot.legends import LETTER_WIDTH, LegendParts
 from correspondence.plot.style import make_axes, make_outline, simplify_frame
 from correspondence.results.points import Points
 from correspondence.scene.colours import COLUMNS, GREY, ROWS
@@ -29,6 +32,7 @@ SIDES = {"rows": ("rows",), "columns": ("columns",), "both": ("rows", "columns")
 COLOURS = {"rows": ROWS, "columns": COLUMNS}
 OUTLINE_POINTS = 2.4  # so that lines are seen on bars of their colour
 BAR_INCHES, FRAME_INCHES, WIDTH_INCHES = 0.3, 1.4, 7.0
+LABEL_SHARE_OF_WIDTH, MIN_LINE_LETTERS, LINE_SPACING = 0.5, 12, 0.95  # of labels of bars, in up to two lines
 
 
 @dataclass(frozen=True, eq=False)
@@ -221,7 +225,8 @@ def draw_bars(
     order = known[np.argsort(-values[known], kind="stable")][:most][::-1]
     ax = make_axes(ax, (WIDTH_INCHES, FRAME_INCHES + BAR_INCHES * len(order)), is_list=True)
     ax.barh(range(len(order)), values[order], color=colours[order])
-    ax.set_yticks(range(len(order)), [one_line(labels[i]) for i in order], parse_math=False)
+    names_shown = fit_bar_labels(ax, [labels[i] for i in order])
+    ax.set_yticks(range(len(order)), names_shown, parse_math=False, linespacing=LINE_SPACING)
     for own, value in zip(sides, expected, strict=True):
         colour, name = (GREY, meaning) if len(sides) == 1 else (COLOURS[own.name], f"{meaning} of {own.name}")
         ax.axvline(value, color=colour, lw=1, ls="--", label=name, path_effects=[make_outline(ax, OUTLINE_POINTS)])
@@ -229,6 +234,15 @@ def draw_bars(
     simplify_frame(ax)
     _explain_bars(ax, sides, len(known) - len(order), has_signs, is_own_figure)
     return ax
+
+
+def fit_bar_labels(ax: Axes, labels: Sequence[Any]) -> list[str]:
+    """Fit labels into a part of the width of axes, in up to two lines each, and shorten what is longer."""
+    size = FontProperties(size=rcParams["ytick.labelsize"]).get_size_in_points()
+    room = LABEL_SHARE_OF_WIDTH * 72 * ax.bbox.width / ax.figure.dpi
+    most = max(MIN_LINE_LETTERS, int(room / (LETTER_WIDTH * size)))
+    broken = [textwrap.wrap(one_line(label, 2 * most), most, max_lines=2, placeholder="…") for label in labels]
+    return ["\n".join(lines) for lines in broken]
 
 
 def _explain_bars(ax: Axes, sides: Sequence[BarSide], n_left: int, has_signs: bool, is_own_figure: bool) -> None:

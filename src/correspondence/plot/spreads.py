@@ -10,6 +10,7 @@ from matplotlib.axes import Axes
 from matplotlib.patches import Ellipse
 
 from correspondence.plot.drawn_clouds import DrawnCloud
+from correspondence.plot.hidden_ellipses import SPREAD
 from correspondence.plot.label_choice import find_labelled
 from correspondence.results.points import Bootstrap, Ellipses
 
@@ -40,6 +41,6 @@ def draw_spreads(ax: Axes, spreads: Sequence[tuple[DrawnCloud, Ellipses]], chose
         for xy, (width, height, angle) in zip(cloud.xy[is_chosen], shapes[is_chosen], strict=True):
             if np.isfinite(width):
                 style: dict[str, Any] = {"fc": cloud.colour, "ec": cloud.colour, "alpha": 0.12, "lw": 0.8}
-                ax.add_patch(Ellipse(xy, width, height, angle=angle, **style))
+                ax.add_patch(Ellipse(xy, width, height, angle=angle, gid=SPREAD, **style))
     if spreads:
         ax.autoscale_view()

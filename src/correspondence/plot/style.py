@@ -19,6 +19,7 @@ __all__ = [
     "choose_ink",
     "discard_new_figures",
     "find_font_scale",
+    "fit_size",
     "make_axes",
     "make_outline",
     "scale_letters",
