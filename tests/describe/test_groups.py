@@ -229,6 +229,18 @@ def test_missing_answers_and_numbers():
         assert co.describe_groups(frame, "g").n == 25
 
 
+def test_answers_that_begin_alike_are_not_the_same():
+    long = ["I strongly agree that more should be spent on schools", "I strongly agree that more should be spent on roads"]
+    frame = pd.DataFrame({"opinion": np.repeat([*long, "I strongly agree that more should be spent"], 10)})
+    found = frame_of(co.describe_groups(frame, np.repeat(["a", "b", "c"], 10)).categories)
+    assert set(found["category"]) == set(frame["opinion"])
+    assert (found["share"].isin([0, 1])).all()
+    groups = co.describe_groups(frame.assign(n=np.arange(30)), "opinion").numbers
+    assert set(frame_of(groups)["group"]) == set(frame["opinion"])
+    alike = frame_of(co.describe_groups(pd.DataFrame({"n": [1, "1", 2, 3] * 9}), [0, 1, 1, 0] * 9).categories)
+    assert set(alike["category"]) == {"1", "2", "3"}, "what reads alike as a whole is the same"
+
+
 def test_words_and_items_are_tested(rng):
     words = {"sea": ["red", "sand", "sea", "boat"], "wood": ["green", "leaf", "tree", "bird"]}
     places = [list(words)[i] for i in rng.integers(2, size=60)]

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-__all__ = ["format_components", "list_names", "one_line", "short_repr", "to_valid_text"]
+__all__ = ["distinct_lines", "format_components", "list_names", "one_line", "short_repr", "to_valid_text"]
+
+MAX_WHOLE_CHARACTERS = 1_000_000  # of a text that is not cut
 
 
 def one_line(text: Any, most: int = 40) -> str:
@@ -13,6 +16,13 @@ def one_line(text: Any, most: int = 40) -> str:
     shown = "".join(character if character.isprintable() else " " for character in str(text))
     shown = " ".join(shown.split()) or "''"
     return shown if len(shown) <= most else shown[: most - 1] + "…"
+
+
+def distinct_lines(values: Iterable[Any]) -> list[str]:
+    """Return each value on one line, cut as `one_line` does unless others would then read alike."""
+    whole = [one_line(value, MAX_WHOLE_CHARACTERS) for value in values]
+    times = Counter(one_line(text) for text in set(whole))
+    return [one_line(text) if times[one_line(text)] == 1 else text for text in whole]
 
 
 def to_valid_text(text: Any) -> str:

@@ -19,7 +19,7 @@ from correspondence._util.arguments import (
     take_rows,
 )
 from correspondence._util.labels import as_labels
-from correspondence._util.text import list_names, one_line, short_repr
+from correspondence._util.text import distinct_lines, list_names, one_line, short_repr
 from correspondence.data.answers import MISSING_CODE, Answers, list_answers, split_columns
 from correspondence.data.column_kinds import ColumnKind, decide_column_kind
 from correspondence.data.column_reading import read_array_column, read_series, to_numbers
@@ -319,7 +319,7 @@ def _draw_rows(whole: DescribedRows, share: float, random_state: int) -> tuple[D
 def _compare_groups(
     given: By, parts: tuple[DescribedRows, DescribedRows | None], alpha: float, adjustment: str
 ) -> GroupsDescription:
-    names = [one_line(label) for label in given.labels.different.tolist()]
+    names = distinct_lines(given.labels.different.tolist())
     names = names if len(set(names)) == len(names) else [short_repr(label) for label in given.labels.different.tolist()]
     place = {label: i for i, label in enumerate(given.labels.different.tolist())}
     read = []

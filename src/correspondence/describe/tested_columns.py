@@ -13,7 +13,7 @@ import scipy.sparse as sp
 
 from correspondence._util.arguments import find_user_stacklevel
 from correspondence._util.labels import MISSING
-from correspondence._util.text import list_names, one_line, short_repr
+from correspondence._util.text import distinct_lines, list_names, one_line, short_repr
 from correspondence._util.user_warnings import LeftOut
 from correspondence.data.answers import MISSING_CODE, list_answers, split_columns
 from correspondence.data.column_kinds import ColumnKind, decide_column_kind
@@ -199,7 +199,7 @@ def read_tested_column(key: Any, column: Any, table: str, kind: ColumnKind | Non
 
 def _add_codes(made: TestedColumn, column: Any, name: str) -> TestedColumn:
     answers = list_answers(column, name)
-    texts = [one_line(answer) for answer in answers.different.tolist()]
+    texts = distinct_lines(answers.different.tolist())
     codes = answers.codes.astype(np.int64)
     if (codes == MISSING_CODE).any():
         codes = np.where(codes == MISSING_CODE, len(texts), codes)

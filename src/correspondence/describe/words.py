@@ -8,7 +8,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from correspondence._util.arguments import check_seed, is_number
-from correspondence._util.text import one_line, short_repr
+from correspondence._util.text import distinct_lines, one_line, short_repr
 from correspondence.core.group_tests import adjust_pvalues, compute_log_pvalues, compute_vtests
 from correspondence.data.answers import MISSING_CODE, list_answers
 from correspondence.data.column_kinds import decide_column_kind
@@ -94,7 +94,7 @@ def _read_groups(by: Any, n: int) -> tuple[np.ndarray, np.ndarray]:
         warn_of_left_out(
             f"{int((codes == MISSING_CODE).sum()):,} of {n:,} rows are left out: by has no group for them."
         )
-    return codes.astype(np.int64), np.array([one_line(group) for group in different.tolist()], dtype=object)
+    return codes.astype(np.int64), np.array(distinct_lines(different.tolist()), dtype=object)
 
 
 def _are_numbers(column: np.ndarray) -> bool:
