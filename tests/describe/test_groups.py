@@ -230,7 +230,10 @@ def test_missing_answers_and_numbers():
 
 
 def test_answers_that_begin_alike_are_not_the_same():
-    long = ["I strongly agree that more should be spent on schools", "I strongly agree that more should be spent on roads"]
+    long = [
+        "I strongly agree that more should be spent on schools",
+        "I strongly agree that more should be spent on roads",
+    ]
     frame = pd.DataFrame({"opinion": np.repeat([*long, "I strongly agree that more should be spent"], 10)})
     found = frame_of(co.describe_groups(frame, np.repeat(["a", "b", "c"], 10)).categories)
     assert set(found["category"]) == set(frame["opinion"])

@@ -152,6 +152,13 @@ def test_points_are_coloured_and_filtered_by_any_column(survey):
         assert page.evaluate(SHOWN) == np.flatnonzero(is_kept).tolist()
         assert page.locator("#filterchips button").count() == 2
         link = page.evaluate("explorer.history.writeFragment()")
+        page.focus("#filterby")
+        for key in ("ArrowDown", "ArrowDown"):  # on some systems each chooses
+            page.keyboard.press(key)
+        assert page.evaluate("document.activeElement.id") == "filterby"
+        assert page.locator(".editor").count() == 3, "those that have a filter, and the column that is chosen"
+        page.keyboard.press("ArrowUp")
+        page.keyboard.press("ArrowUp")
         page.click("#filterchips button >> nth=1")
         page.click("#filterchips button >> nth=0")
         assert page.evaluate(SHOWN) == list(range(400))
@@ -199,6 +206,9 @@ def test_a_lasso_selects_what_it_encloses_and_shapes_follow(tmp_path):
         page.select_option("#shapes", "hull")
         names = "explorer.groupShapes().map(shape => [shape.name, shape.members])"
         assert page.evaluate(names) == [["selection", len(chosen)]]
+        page.evaluate("explorer.select([])")
+        page.evaluate("chosen => explorer.select(chosen)", chosen)
+        assert "Hulls are drawn around all members shown." in page.inner_text("#note")
         page.select_option("#paint", page.evaluate(KEY, "kind"))
         assert [name for name, _ in page.evaluate(names)] == ["p", "q", "selection"]
         page.select_option("#paint", page.evaluate(KEY, "size"))

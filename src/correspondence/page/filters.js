@@ -13,10 +13,26 @@ class Filters {
     const { fields, clouds } = page.model, left = clouds.flatMap(cloud => cloud.left_out || []);
     $("filters").hidden = !fields.length;
     $("filterby").replaceChildren(option("", "Choose a column"), ...fields.map(({ key, name }) => option(key, short(name, 40))));
-    $("filterby").addEventListener("change", () => { if ($("filterby").value) this.open($("filterby").value); $("filterby").value = ""; });
+    this.listen();
     $("leftout").hidden = !left.length;
     $("leftout").textContent = `Not on this page, for want of room: ${left.map(name => short(name, 40)).join(", ")}.`;
     page.state.add("filters", { get: () => this.list, check: value => isList(value) && value.every(one => this.isFilter(one)) && areDifferent(value.map(({ key }) => key)), set: value => this.set(value) });
+  }
+  /* Choose a column. Arrow keys go through all of them: each is open while it is chosen, and the keys stay where they are. */
+  listen() {
+    const select = $("filterby");
+    let isKeyed = false, tried = "";
+    const leave = () => { if (tried && !this.list.some(({ key }) => key === tried)) this.close(tried); };
+    select.addEventListener("keydown", () => { isKeyed = true; });
+    select.addEventListener("pointerdown", () => { isKeyed = false; });
+    select.addEventListener("blur", () => { select.value = tried = ""; });
+    select.addEventListener("change", () => {
+      const key = select.value;
+      leave();
+      tried = isKeyed && !this.opened.has(key) ? key : "";
+      if (key) this.open(key, !isKeyed);
+      if (!isKeyed) select.value = "";
+    });
   }
   /* Whether a filter, perhaps of a link, can be applied here. */
   isFilter(one) {

@@ -283,6 +283,7 @@ class Page {
     for (const id of ["export", "clear"]) $(id).disabled = !points.length;
     this.embedding?.tellSelection();
     this.comparison?.show();
+    if ($("shapes").value && this.plane.whole) this.note();  // of the selection too, ellipses are explained
     this.plane.draw();
   }
   save() {
@@ -399,7 +400,7 @@ class Page {
   setKeys() {
     this.bindKeys(this.plane, () => this.reset());
     document.addEventListener("keydown", event => {
-      if (event.target.closest("input[type=search], select") || event.ctrlKey || event.metaKey || event.altKey) return;
+      if (event.target.closest("input[type=search], select, dialog") || event.ctrlKey || event.metaKey || event.altKey) return;
       if (event.key === "/") { event.preventDefault(); this.layout.open(true); $("search").focus(); }
       if (event.key === "?") $("keys").showModal();
     });
