@@ -171,12 +171,12 @@ def _compare_columns(
     found = _Matrices.make_empty(k)
     n_pairs = rows.count_pairs()
     has_gap_answer = np.array([own.has_gap_answer(rows.missing) for own in rows.columns])
-    scale, inflation = compare_gaps(n_pairs, rows.total_weight, has_gap_answer)
+    inflation = compare_gaps(n_pairs, rows.total_weight, has_gap_answer)
     sources = pairs.blocks if place is None else [pairs.take_column(place)]
     with make_progress_bar(len(sources) * len(pairs.blocks), "pairs of columns", progress) as done:
         for x, y in _pair_blocks(sources, pairs.blocks):
             own = np.ix_(x.columns, y.columns)
-            found.set_figures(x.columns, y.columns, *pairs.compare(x, y, scale[own], inflation[own]))
+            found.set_figures(x.columns, y.columns, *pairs.compare(x, y, inflation[own]))
             done.update()
     found.finish()
     tested = np.triu_indices(k, 1) if place is None else (np.delete(np.arange(k), place), np.full(k - 1, place))
@@ -202,7 +202,7 @@ def _compare_columns(
     )
 
 
-def compare_gaps(n_pairs: np.ndarray, n: float, has_gap_answer: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def compare_gaps(n_pairs: np.ndarray, n: float, has_gap_answer: np.ndarray) -> np.ndarray:
     """Compare how often both columns of a pair are given with how often each is.
 
     Parameters
@@ -216,9 +216,6 @@ def compare_gaps(n_pairs: np.ndarray, n: float, has_gap_answer: np.ndarray) -> t
 
     Returns
     -------
-    scale : ndarray of shape (k, k)
-        The factor by which covariances over all rows, with features of 0 in the gaps, become correlations over the
-        rows in which both are given.
     inflation : ndarray of shape (k, k)
         How many more rows have both than if gaps were independent, by which squared covariances of independent columns
         are larger than permutations make them.
@@ -226,15 +223,13 @@ def compare_gaps(n_pairs: np.ndarray, n: float, has_gap_answer: np.ndarray) -> t
     Examples
     --------
     >>> n_pairs = np.array([[50.0, 50.0], [50.0, 50.0]])  # missing together
-    >>> scale, inflation = compare_gaps(n_pairs, 100.0, np.array([False, False]))
-    >>> float(scale[0, 1]), float(inflation[0, 1])
-    (1.0, 2.0)
+    >>> float(compare_gaps(n_pairs, 100.0, np.array([False, False]))[0, 1])
+    2.0
     """
     given = np.where(has_gap_answer, n, np.diagonal(n_pairs))
     both = np.where(has_gap_answer[:, None], given, np.where(has_gap_answer, given[:, None], n_pairs))
     products, known = np.outer(given, given), both > 0
-    safe = np.where(known, both, 1)
-    return np.where(known, np.sqrt(products) / safe, 0), np.where(known, safe * n / products, 1)
+    return np.divide(both * n, products, out=np.ones_like(products), where=known)
 
 
 def _pair_blocks(sources: Sequence[Any], everything: Sequence[Any]) -> Iterator[Any]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Protocol
@@ -14,14 +14,9 @@ from correspondence.association.column_rows import MemoryRows, check_column_numb
 from correspondence.association.conditional_moments import compute_left_pvalues
 from correspondence.association.fold_products import EqualWidths, make_blocks
 from correspondence.association.given_columns import follows_from, rank_values
-from correspondence.association.held_out_pairs import (
-    FoldCovariances,
-    PairScores,
-    judge_pairs,
-    split_covariances,
-    whiten_block,
-)
+from correspondence.association.held_out_pairs import PairScores, judge_pairs, split_covariances
 from correspondence.association.left_columns import LeftBlock, LeftColumn, leave_given, make_left_blocks
+from correspondence.association.pair_moments import WhitenedBlock, whiten_block, whiten_sums
 from correspondence.association.permutation_moments import compute_pvalues
 from correspondence.association.rare_cells import guard_rare_cells
 from correspondence.association.source_rows import SourceRows
@@ -44,15 +39,15 @@ class BlockPairs(Protocol):
     def take_column(self, place: int) -> Any:
         """Return a block of one column."""
 
-    def compare(self, x: Any, y: Any, scale: np.ndarray, inflation: np.ndarray) -> tuple[PairScores, np.ndarray]:
+    def compare(self, x: Any, y: Any, inflation: np.ndarray) -> tuple[PairScores, np.ndarray]:
         """Return the figures and the p-values of the pairs of two blocks.
 
         Parameters
         ----------
         x, y
             Two blocks.
-        scale, inflation : ndarray of shape (columns of x, columns of y)
-            How gaps change covariances; see `compare_gaps`.
+        inflation : ndarray of shape (columns of x, columns of y)
+            How gaps change squared covariances; see `compare_gaps`.
         """
 
 
@@ -70,20 +65,26 @@ class WholePairs:
 
     @cached_property
     def blocks(self) -> list[EqualWidths]:  # noqa: D102
-        return make_blocks(self.rows.features, self.rows.counts)
+        return make_blocks(self.rows.features, self.rows.counts, self.rows.has_gaps)
 
     def take_column(self, place: int) -> EqualWidths:  # noqa: D102
-        features = self.rows.features[place]
-        return EqualWidths(np.array([place]), [features], [self.rows.counts[place]], features.width)
+        rows, features = self.rows, self.rows.features[place]
+        return EqualWidths(np.array([place]), [features], [rows.counts[place]], features.width, rows.has_gaps[place])
 
     def compare(  # noqa: D102
-        self, x: EqualWidths, y: EqualWidths, scale: np.ndarray, inflation: np.ndarray
+        self, x: EqualWidths, y: EqualWidths, inflation: np.ndarray
     ) -> tuple[PairScores, np.ndarray]:
         products = self.rows.sum_products(x, y)
-        scaled = products * scale[None, :, None, :, None].astype(products.dtype)
-        one, other = whiten_block(x), whiten_block(y)
-        scores = judge_pairs(split_covariances(scaled, one, other), one, other)
+        one, other = self._whiten(x, y)
+        scores = judge_pairs(split_covariances(products, one, other), one, other)
         return scores, test_pairs(self.rows, products, x, y, inflation)
+
+    def _whiten(self, x: EqualWidths, y: EqualWidths) -> tuple[WhitenedBlock, WhitenedBlock]:
+        if not x.has_gaps and not y.has_gaps:
+            return whiten_block(x), whiten_block(y).swap_sides()
+        of_x, of_y = self.rows.sum_pairs(x, y)
+        one = whiten_sums(of_x, x.widths, x.target, has_gaps=True)
+        return one, whiten_sums(of_y.swap_sides(), y.widths, y.target, has_gaps=True).swap_sides()
 
 
 def test_pairs(
@@ -136,17 +137,12 @@ class LeftPairs:
         return LeftBlock.from_columns(np.array([place]), [own], own.width, self.parts, self.Q)
 
     def compare(  # noqa: D102
-        self, x: LeftBlock, y: LeftBlock, scale: np.ndarray, inflation: np.ndarray
+        self, x: LeftBlock, y: LeftBlock, inflation: np.ndarray
     ) -> tuple[PairScores, np.ndarray]:
-        scores = judge_pairs(self._scale_folds(x, y, scale), x.whitened, y.whitened)
+        one, other = x.whiten_beside(y), y.whiten_beside(x).swap_sides()
+        scores = judge_pairs((x.covary(y, fold, one, other) for fold in range(len(x.folds))), one, other)
         pvalues = compute_left_pvalues(len(self.Q), x.sums, y.sums, inflation)
         return scores, correct_tails(pvalues, x.smoothness, y.smoothness)
-
-    def _scale_folds(self, x: LeftBlock, y: LeftBlock, scale: np.ndarray) -> Iterable[FoldCovariances]:
-        for fold in range(len(x.folds)):
-            found = x.covary(y, fold)
-            own = scale[:, None, :, None].astype(found.train.dtype)
-            yield FoldCovariances(found.train * own, found.test * own)
 
 
 def make_left_pairs(rows: MemoryRows) -> tuple[MemoryRows, LeftPairs]:

@@ -82,6 +82,10 @@ class CodedColumn:
         """Tell whether missing values are an answer: if that is wanted, or if there is only one other."""
         return missing == "indicator" or (self.missing >= 0 and self.n_levels < 3)
 
+    def has_silent_gaps(self, missing: str) -> bool:
+        """Tell whether it has missing values that say nothing."""
+        return self.missing >= 0 and not self.has_gap_answer(missing)
+
     def make_features(self, counts: np.ndarray, missing: str) -> LevelFeatures:
         """Make the features of its levels, given the weight of the rows at each; very rare levels say nothing."""
         is_rare = counts < MIN_ROWS_PER_LEVEL

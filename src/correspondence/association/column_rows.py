@@ -17,6 +17,7 @@ from correspondence.association.coded_columns import CodedColumn, code_columns, 
 from correspondence.association.fold_products import CodedRows, EqualWidths, deal_rows, sum_products
 from correspondence.association.given_columns import GivenColumns, read_given
 from correspondence.association.level_features import LevelFeatures
+from correspondence.association.pair_moments import RowSums, sum_pairs
 from correspondence.association.permutation_moments import ColumnSums
 from correspondence.data.copies import Copies, is_duplicates, resolve_groups
 
@@ -102,6 +103,12 @@ class MemoryRows:
         return cells.reshape(-1, size).astype(np.float64)
 
     @cached_property
+    def has_gaps(self) -> list[bool]:
+        """Which columns have missing values that say nothing."""
+        pairs = zip(self.columns, self.counts, strict=True)
+        return [own.has_silent_gaps(self.missing) and bool(counts[:, own.missing].any()) for own, counts in pairs]
+
+    @cached_property
     def features(self) -> list[LevelFeatures]:
         """The features of the columns."""
         pairs = zip(self.columns, self.counts, strict=True)
@@ -111,7 +118,7 @@ class MemoryRows:
     def cells(self) -> CodedRows:
         """The codes in the order of the folds."""
         order = np.argsort(self.parts, kind="stable")
-        bounds = np.searchsorted(self.parts[order], 2 * np.arange(self.n_folds + 1))
+        bounds = np.searchsorted(self.parts[order], np.arange(2 * self.n_folds + 1))
         weights = None if self.weights is None else self.weights[order]
         return CodedRows([own.codes[order] for own in self.columns], bounds, weights)
 
@@ -124,6 +131,15 @@ class MemoryRows:
     def sum_products(self, x: EqualWidths, y: EqualWidths) -> np.ndarray:
         """Sum the products of the features of two blocks in each fold; see `fold_products.sum_products`."""
         return sum_products(self.cells, x, y, self.dtype)
+
+    def sum_pairs(self, x: EqualWidths, y: EqualWidths) -> tuple[RowSums, RowSums]:
+        """Sum the features of two blocks over the rows in which both are given; see `pair_moments.sum_pairs`."""
+        return sum_pairs(self.cells, x, y, (self._find_known(x), self._find_known(y)), self.dtype)
+
+    def _find_known(self, block: EqualWidths) -> np.ndarray:
+        if not block.has_gaps:
+            return np.ones((len(self.parts), 1), dtype=bool)
+        return np.column_stack([self.cells.codes[j] != self.columns[j].missing for j in block.columns.tolist()])
 
     @cached_property
     def test(self) -> PairTest:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -14,6 +15,7 @@ from correspondence.association.level_features import LevelFeatures
 __all__ = ["CodedRows", "EqualWidths", "deal_rows", "group_by_width", "make_blocks", "sum_products"]
 
 MAX_BLOCK_FEATURES = 1024  # features of a block of columns, whose products with another block are held at once
+MAX_GAP_BLOCK_FEATURES = 256  # the same of columns with gaps, whose pairs have moments of their own
 CELLS_PER_BATCH = 1 << 21
 MAX_KEPT_CELLS = 1 << 26  # of features that are kept: 256 MB in single precision
 BLOCK_WIDTHS = (1, 2, 3, 4, 5, 6, 8, 12, 16, 24, 32, 48, 64)  # features of a column, filled up by zeros
@@ -33,12 +35,15 @@ class EqualWidths:
         The weight of the rows at each level, in each half of each fold.
     width : int
         The number of features of each column, with zeros.
+    has_gaps : bool
+        Whether the columns have missing values that say nothing.
     """
 
     columns: np.ndarray
     features: list[LevelFeatures]
     counts: list[np.ndarray]
     width: int
+    has_gaps: bool = False
 
     @cached_property
     def tables(self) -> list[np.ndarray]:
@@ -72,13 +77,15 @@ class EqualWidths:
         return np.stack(sums, axis=1), np.stack(products, axis=1)
 
 
-def group_by_width(widths: Sequence[int]) -> list[tuple[np.ndarray, int]]:
-    """Group columns by how many features they have.
+def group_by_width(widths: Sequence[int], has_gaps: Sequence[bool]) -> list[tuple[np.ndarray, int]]:
+    """Group columns by how many features they have, those with gaps apart.
 
     Parameters
     ----------
     widths : sequence of int
         The number of features of each column.
+    has_gaps : sequence of bool
+        Which columns have missing values that say nothing: each pair of them has moments of its own.
 
     Returns
     -------
@@ -87,22 +94,26 @@ def group_by_width(widths: Sequence[int]) -> list[tuple[np.ndarray, int]]:
 
     Examples
     --------
-    >>> [(columns.tolist(), width) for columns, width in group_by_width([1, 6, 7, 1])]
-    [([0, 3], 1), ([1], 6), ([2], 8)]
+    >>> [(columns.tolist(), width) for columns, width in group_by_width([1, 6, 7, 1], [False, False, False, True])]
+    [([0], 1), ([1], 6), ([2], 8), ([3], 1)]
     """
     sizes = np.array([next(w for w in BLOCK_WIDTHS if w >= own) for own in widths])
     groups = []
-    for width in np.unique(sizes).tolist():
-        places = np.flatnonzero(sizes == width)
-        groups += [(part, width) for part in np.array_split(places, -(-len(places) * width // MAX_BLOCK_FEATURES))]
+    for gaps, most in ((False, MAX_BLOCK_FEATURES), (True, MAX_GAP_BLOCK_FEATURES)):
+        for width in np.unique(sizes).tolist():
+            places = np.flatnonzero((sizes == width) & (np.asarray(has_gaps) == gaps))
+            parts = np.array_split(places, max(1, -(-len(places) * width // most)))
+            groups += [(part, width) for part in parts if len(part)]
     return groups
 
 
-def make_blocks(features: Sequence[LevelFeatures], counts: Sequence[np.ndarray]) -> list[EqualWidths]:
-    """Put columns of similar widths into blocks."""
+def make_blocks(
+    features: Sequence[LevelFeatures], counts: Sequence[np.ndarray], has_gaps: Sequence[bool]
+) -> list[EqualWidths]:
+    """Put columns of similar widths into blocks, those with gaps apart."""
     return [
-        EqualWidths(part, [features[j] for j in part], [counts[j] for j in part], width)
-        for part, width in group_by_width([own.width for own in features])
+        EqualWidths(part, [features[j] for j in part], [counts[j] for j in part], width, bool(has_gaps[part[0]]))
+        for part, width in group_by_width([own.width for own in features], has_gaps)
     ]
 
 
@@ -114,8 +125,8 @@ class CodedRows:
     ----------
     codes : list of ndarray
         The codes of each column.
-    bounds : ndarray of shape (folds + 1,)
-        Where each fold begins and ends.
+    bounds : ndarray of shape (2 * folds + 1,)
+        Where each half of a fold begins and ends.
     weights : ndarray of shape (n,), optional
         The weights of the rows; 1 each by default.
     kept : dict
@@ -164,9 +175,9 @@ def sum_products(rows: CodedRows, x: EqualWidths, y: EqualWidths, dtype: type = 
     """
     p, q = (len(own.columns) * own.width for own in (x, y))
     step = max(64, CELLS_PER_BATCH // (p + q))
-    total: np.ndarray = np.zeros((len(rows.bounds) - 1, p, q), dtype)
-    for fold, own in enumerate(total):
-        begin, end = int(rows.bounds[fold]), int(rows.bounds[fold + 1])
+    bounds = rows.bounds[::2].tolist()
+    total: np.ndarray = np.zeros((len(bounds) - 1, p, q), dtype)
+    for own, (begin, end) in zip(total, itertools.pairwise(bounds), strict=True):
         for start in range(begin, end, step):
             some = slice(start, min(start + step, end))
             F = rows.expand(x, some, dtype)

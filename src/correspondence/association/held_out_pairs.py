@@ -14,19 +14,17 @@ and y from the other, and the other way round, so that no row counts together wi
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 
-from correspondence.association.fold_products import EqualWidths
+from correspondence.association.pair_moments import WhitenedBlock, at_least_one_row
 
-__all__ = ["FoldCovariances", "PairScores", "WhitenedBlock", "judge_pairs", "split_covariances", "whiten_block"]
+__all__ = ["FoldCovariances", "PairScores", "centre_products", "judge_pairs", "split_covariances"]
 
 MAX_WIDTH_FOR_POWERS = 8  # of matrices whose first vectors are found by powers, for all pairs at once
 POWER_SQUARES = 7
 MATRICES_PER_BATCH = 2048  # that stay in a core's cache
-RIDGE = 1e-4  # variance added to each whitened feature: one that no training row has does not vary
 
 
 class PairScores(NamedTuple):
@@ -54,86 +52,6 @@ class FoldCovariances(NamedTuple):
     test: np.ndarray
 
 
-@dataclass(frozen=True, eq=False)
-class WhitenedBlock:
-    """The columns of a block, with the whitening of each fold.
-
-    Attributes
-    ----------
-    widths : ndarray of shape (columns,)
-        The number of features of each column, without those that are filled up.
-    target : ndarray of shape (columns, width)
-        1 for the features that have to be predicted.
-    n : ndarray of shape (folds, 2)
-        The weight of the held-out rows, in both halves.
-    train_mean, test_mean : ndarray of shape (folds, columns, width)
-        The means of the features on the training rows, and on the held-out rows.
-    whitening : ndarray of shape (folds, columns, width, width)
-        The matrices that whiten the features on the training rows.
-    means : ndarray of shape (folds, 2, columns, width)
-        The means of the whitened features on both halves of the held-out rows.
-    seconds : ndarray of shape (folds, 2, columns, width, width)
-        Their second moments.
-    """
-
-    widths: np.ndarray
-    target: np.ndarray
-    n: np.ndarray
-    train_mean: np.ndarray
-    test_mean: np.ndarray
-    whitening: np.ndarray
-    means: np.ndarray
-    seconds: np.ndarray
-
-    def pool_halves(self, fold: int) -> np.ndarray:
-        """Return the second moments on all held-out rows of a fold, an array of shape (columns, width, width)."""
-        share = self.n[fold] / self.n[fold].sum()
-        return share[0] * self.seconds[fold, 0] + share[1] * self.seconds[fold, 1]
-
-
-def whiten_block(block: EqualWidths) -> WhitenedBlock:
-    """Whiten the features of a block on the training rows of each fold."""
-    sums, products = block.moments
-    n = block.counts[0].sum(axis=1)
-    folds = len(n) // 2
-    halves = n.reshape(folds, 2)
-    n_test, test_sums = halves.sum(axis=1), sums.reshape(folds, 2, *sums.shape[1:])
-    n_train = n.sum() - n_test
-    train_mean = (sums.sum(axis=0) - test_sums.sum(axis=1)) / n_train[:, None, None]
-    own_products = products.reshape(folds, 2, *products.shape[1:])
-    second = (products.sum(axis=0) - own_products.sum(axis=1)) / n_train[:, None, None, None]
-    whitening = find_whitening(second - train_mean[..., :, None] * train_mean[..., None, :], block.widths)
-    # On each half: the mean and the second moments about the mean of the training rows, whitened.
-    safe = np.maximum(halves, 1e-300)
-    mean = test_sums / safe[..., None, None] - train_mean[:, None]
-    raw = own_products / safe[..., None, None, None]
-    half_mean = test_sums / safe[..., None, None]
-    mu = np.broadcast_to(train_mean[:, None], half_mean.shape)
-    cross = half_mean[..., :, None] * mu[..., None, :]
-    about = raw - cross - cross.swapaxes(-1, -2) + mu[..., :, None] * mu[..., None, :]
-    W = whitening[:, None]
-    seconds = W.swapaxes(-1, -2) @ about @ W
-    means = np.einsum("fhka,fkab->fhkb", mean, whitening)
-    test_mean = test_sums.sum(axis=1) / n_test[:, None, None]
-    return WhitenedBlock(block.widths, block.target, halves, train_mean, test_mean, whitening, means, seconds)
-
-
-def find_whitening(cov: np.ndarray, widths: np.ndarray) -> np.ndarray:
-    """Find the matrices that whiten features of given covariances; there is one for each fold and column.
-
-    Parameters
-    ----------
-    cov : ndarray of shape (..., columns, width, width)
-        The covariances.
-    widths : ndarray of shape (columns,)
-        The number of features of each column, without those that are filled up.
-    """
-    width = cov.shape[-1]
-    is_filler = np.arange(width) >= widths[:, None]
-    cov = cov + RIDGE * np.eye(width) + is_filler[:, :, None] * np.eye(width)
-    return np.linalg.inv(np.linalg.cholesky(cov)).swapaxes(-1, -2)
-
-
 def split_covariances(products: np.ndarray, x: WhitenedBlock, y: WhitenedBlock) -> Iterator[FoldCovariances]:
     """Compute the covariances of training rows and of held-out rows in each fold.
 
@@ -144,13 +62,38 @@ def split_covariances(products: np.ndarray, x: WhitenedBlock, y: WhitenedBlock) 
     x, y : WhitenedBlock
         The columns.
     """
-    dtype, total, n_test = products.dtype, products.sum(axis=0), x.n.sum(axis=1)
+    total = products.sum(axis=0)
     for fold, own in enumerate(products):
-        mu, nu = x.train_mean[fold], y.train_mean[fold]
-        train = (total - own) / (n_test.sum() - n_test[fold]) - np.einsum("ia,jb->iajb", mu, nu).astype(dtype)
-        test = own / n_test[fold] + np.einsum("ia,jb->iajb", mu - x.test_mean[fold], nu).astype(dtype)
-        test -= np.einsum("ia,jb->iajb", mu, y.test_mean[fold]).astype(dtype)
-        yield FoldCovariances(train, test)
+        yield centre_products(total - own, own, fold, x, y)
+
+
+def centre_products(
+    train: np.ndarray, test: np.ndarray, fold: int, x: WhitenedBlock, y: WhitenedBlock
+) -> FoldCovariances:
+    """Turn sums of products in a fold into covariances.
+
+    Parameters
+    ----------
+    train, test : ndarray of shape (columns of x, width of x, columns of y, width of y)
+        The sums over the training rows, and over the held-out rows.
+    fold : int
+        The fold.
+    x, y : WhitenedBlock
+        The columns.
+    """
+    dtype, n_test = train.dtype, x.n.sum(axis=1)
+    n_train, n = (at_least_one_row(m)[:, None, :, None] for m in (n_test.sum(axis=0) - n_test[fold], n_test[fold]))
+    mu, nu = x.train_mean[fold], y.train_mean[fold]
+    of_train = train / n_train.astype(dtype) - _multiply_means(mu, nu).astype(dtype)
+    shift = (mu - x.test_mean[fold]) * (n_test[fold] > 0)[..., None]
+    of_test = test / n.astype(dtype) + _multiply_means(shift, nu).astype(dtype)
+    of_test -= _multiply_means(mu, y.test_mean[fold]).astype(dtype)
+    return FoldCovariances(of_train, of_test)
+
+
+def _multiply_means(mu: np.ndarray, nu: np.ndarray) -> np.ndarray:
+    """Multiply the means of the features of x and of y, to an array of shape (k, width of x, l, width of y)."""
+    return mu.swapaxes(1, 2)[..., None] * nu[:, None]
 
 
 def judge_pairs(folds: Iterable[FoldCovariances], x: WhitenedBlock, y: WhitenedBlock) -> PairScores:
@@ -164,53 +107,62 @@ def judge_pairs(folds: Iterable[FoldCovariances], x: WhitenedBlock, y: WhitenedB
         The columns.
     """
     n_test = x.n.sum(axis=1)
-    shape = (len(x.widths), len(y.widths))
-    sums: dict[str, np.ndarray] = {key: np.zeros(shape) for key in ("cross", "f2", "g2", "captured", "training")}
-    explained_y, explained_x = np.zeros(shape), np.zeros(shape)
-    spread_y, spread_x = np.zeros(shape[1]), np.zeros(shape[0])
+    shape = (x.target.shape[0], y.target.shape[1])
+    keys = ("cross", "f2", "g2", "captured", "training", "explained_y", "explained_x", "spread_y", "spread_x", "judged")
+    sums: dict[str, np.ndarray] = {key: np.zeros(shape) for key in keys}
     for fold, (train, test) in enumerate(folds):
-        n, n_train, dtype = n_test[fold], n_test.sum() - n_test[fold], train.dtype
+        n, n_train, dtype = n_test[fold], n_test.sum(axis=0) - n_test[fold], train.dtype
         W, V = x.whitening[fold].astype(dtype), y.whitening[fold].astype(dtype)
-        K, M = (_multiply_sides(W.swapaxes(1, 2), part, V) for part in (train, test))
+        K, M = (_multiply_sides(W.swapaxes(2, 3), part, V) for part in (train, test))
         u, s, v = find_leading(K)
-        S = shrink(K, u, s, v, n_train, x.widths, y.widths)
+        S = shrink(K, u, s, v, n_train, x.widths[fold], y.widths[fold])
         A, B = x.pool_halves(fold), y.pool_halves(fold)
         # The first pair of functions.
         sums["cross"] += n * np.einsum("ija,iajb,ijb->ij", u, M, v, optimize=True)
         sums["f2"] += n * _measure_squares(u, A)
-        sums["g2"] += n * _measure_squares(v.swapaxes(0, 1), B).T
+        sums["g2"] += n * _measure_squares(v, B)
         sums["training"] += n_train * s
-        # captured, whose square is over pairs of different rows
         SM = np.einsum("iajb,iajb->ijb", S, M)
-        squares = np.zeros(shape)
-        for one, other in ((0, 1), (1, 0)):
-            a, b = x.means[fold, one].astype(dtype), y.means[fold, other].astype(dtype)
-            squares += np.einsum("ijb,jb->ij", np.einsum("ia,iajb->ijb", a, S), b)
-            squares += _sum_products_of(_multiply_sides(x.seconds[fold, one], S, y.seconds[fold, other]), S) / 2
-        sums["captured"] += n * (2 * SM.sum(axis=2) - squares)
+        judged = n * (x.n[fold] > 0).all(axis=0)  # squares need rows in both halves
+        sums["captured"] += judged * (2 * SM.sum(axis=2) - _measure_model(S, x, y, fold))
+        sums["judged"] += judged
         # what the regression on one column explains of the features of the other that have to be predicted
-        AS = _multiply_left(A, S)
-        explained_y += n * ((2 * SM - np.einsum("iajb,iajb->ijb", AS, S)) * y.target).sum(axis=2)
-        SB, MS = _multiply_right(S, B), np.einsum("iajb,iajb->ija", S, M)
-        explained_x += n * ((2 * MS - np.einsum("iajb,iajb->ija", SB, S)) * x.target[:, None]).sum(axis=2)
-        spread_y += n * (np.einsum("jbb->jb", B) * y.target).sum(axis=1)
-        spread_x += n * (np.einsum("iaa->ia", A) * x.target).sum(axis=1)
-    scale = np.sqrt(sums["f2"] * sums["g2"])
-    correlations = np.divide(sums["cross"], scale, out=np.zeros(shape), where=scale > 0)
-    n_all = n_test.sum()
+        AS, SB = _multiply_left(A, S), _multiply_right(S, B)
+        MS = np.einsum("iajb,iajb->ija", S, M)
+        sums["explained_y"] += n * ((2 * SM - np.einsum("iajb,iajb->ijb", AS, S)) * y.target).sum(axis=2)
+        sums["explained_x"] += n * ((2 * MS - np.einsum("iajb,iajb->ija", SB, S)) * x.target).sum(axis=2)
+        sums["spread_y"] += n * (np.einsum("ijbb->ijb", B) * y.target).sum(axis=2)
+        sums["spread_x"] += n * (np.einsum("ijaa->ija", A) * x.target).sum(axis=2)
+    n_all = at_least_one_row(n_test.sum(axis=0))
     return PairScores(
-        np.clip(correlations, -1, 1),
-        sums["captured"] / n_all,
+        np.clip(divide_known(sums["cross"], np.sqrt(sums["f2"] * sums["g2"])), -1, 1),
+        divide_known(sums["captured"], sums["judged"]),
         sums["training"] / (n_all * (len(n_test) - 1)),
-        divide_spread(explained_y, spread_y),
-        divide_spread(explained_x, spread_x[:, None]),
+        divide_known(sums["explained_y"], sums["spread_y"]),
+        divide_known(sums["explained_x"], sums["spread_x"]),
     )
 
 
-def divide_spread(explained: np.ndarray, spread: np.ndarray) -> np.ndarray:
-    """Divide what is explained by the spread there is; where there is none, nothing is explained."""
-    shown = np.broadcast_to(spread, explained.shape)
-    return np.divide(explained, shown, out=np.zeros_like(explained), where=shown > 0)
+def _measure_model(S: np.ndarray, x: WhitenedBlock, y: WhitenedBlock, fold: int) -> np.ndarray:
+    """Compute the mean square of the model without its 1, over pairs of rows of different halves."""
+    squares = np.zeros((S.shape[0], S.shape[2]))
+    for one, other in ((0, 1), (1, 0)):
+        (of_a, a), (of_b, b) = (_name_axes(own.astype(S.dtype)) for own in (x.means[fold, one], y.means[fold, other]))
+        squares += np.einsum(f"ijb,{of_b}b->ij", np.einsum(f"{of_a}a,iajb->ijb", a, S), b)
+        squares += _sum_products_of(_multiply_sides(x.seconds[fold, one], S, y.seconds[fold, other]), S) / 2
+    return squares
+
+
+def _name_axes(array: np.ndarray) -> tuple[str, np.ndarray]:
+    """Name those of the axes of x and of y along which an array varies, for `einsum`, and drop the others."""
+    sizes = array.shape[:2]
+    names = "".join(name for name, size in zip("ij", sizes, strict=True) if size > 1)
+    return names, array.reshape([size for size in sizes if size > 1] + list(array.shape[2:]))
+
+
+def divide_known(part: np.ndarray, whole: np.ndarray) -> np.ndarray:
+    """Divide by what there is; where there is nothing, the share is 0."""
+    return np.divide(part, whole, out=np.zeros_like(part), where=whole > 0)
 
 
 def find_leading(K: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -269,7 +221,7 @@ def _square_repeatedly(C: np.ndarray, times: int) -> np.ndarray:
 
 
 def shrink(
-    K: np.ndarray, u: np.ndarray, s: np.ndarray, v: np.ndarray, n: float, p: np.ndarray, q: np.ndarray
+    K: np.ndarray, u: np.ndarray, s: np.ndarray, v: np.ndarray, n: np.ndarray, p: np.ndarray, q: np.ndarray
 ) -> np.ndarray:
     """Shrink the singular values of covariances that are known to a variance of 1 / n each.
 
@@ -277,13 +229,11 @@ def shrink(
     ----------
     K, u, s, v
         The covariances, and their first singular triples; see `find_leading`.
-    n : float
-        The number of training rows.
-    p, q : ndarray
-        The numbers of features of the columns.
+    n, p, q : ndarray that can be broadcast to shape (k, l)
+        The number of training rows, and the numbers of features of the columns.
     """
-    norm = (K**2).sum(axis=(1, 3))
-    low, high = np.minimum(p[:, None], q), np.maximum(p[:, None], q)
+    norm, n = (K**2).sum(axis=(1, 3)), at_least_one_row(n)
+    low, high = np.minimum(p, q), np.maximum(np.maximum(p, q), 1)
     # Gavish and Donoho: with y = s in units of the noise and beta = low / high, values up to 1 + sqrt(beta) are noise.
     y, beta = s * np.sqrt(n / high), low / high
     stands_out = y > 1 + np.sqrt(beta)
@@ -299,14 +249,17 @@ def shrink(
 
 
 def _multiply_left(A: np.ndarray, K: np.ndarray) -> np.ndarray:
-    """Multiply the features of x of each pair by a matrix for each column of x."""
+    """Multiply the features of x of each pair by a matrix for each column of x, or for each pair."""
     k, p, rest, q = K.shape
-    return (A.astype(K.dtype) @ K.reshape(k, p, rest * q)).reshape(k, A.shape[1], rest, q)
+    A = A.astype(K.dtype)
+    if A.shape[1] > 1:
+        return (A @ K.transpose(0, 2, 1, 3)).transpose(0, 2, 1, 3)
+    return (A[:, 0] @ K.reshape(k, p, rest * q)).reshape(k, p, rest, q)
 
 
 def _multiply_right(K: np.ndarray, B: np.ndarray) -> np.ndarray:
-    """Multiply the features of y of each pair by a matrix for each column of y."""
-    return _multiply_left(B.swapaxes(1, 2), K.transpose(2, 3, 0, 1)).transpose(2, 3, 0, 1)
+    """Multiply the features of y of each pair by a matrix for each column of y, or for each pair."""
+    return _multiply_left(B.transpose(1, 0, 3, 2), K.transpose(2, 3, 0, 1)).transpose(2, 3, 0, 1)
 
 
 def _multiply_sides(A: np.ndarray, K: np.ndarray, B: np.ndarray) -> np.ndarray:
@@ -318,5 +271,6 @@ def _sum_products_of(K: np.ndarray, S: np.ndarray) -> np.ndarray:
 
 
 def _measure_squares(u: np.ndarray, A: np.ndarray) -> np.ndarray:
-    """Compute u' A u for each pair, with a matrix for each column of x."""
-    return np.einsum("ija,iab,ijb->ij", u, A.astype(u.dtype), u, optimize=True)
+    """Compute u' A u for each pair, with a matrix for each column, or for each pair."""
+    names, matrices = _name_axes(A.astype(u.dtype))
+    return np.einsum(f"ija,{names}ab,ijb->ij", u, matrices, u, optimize=True)

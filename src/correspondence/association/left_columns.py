@@ -14,7 +14,8 @@ from correspondence.association.coded_columns import CodedColumn
 from correspondence.association.column_rows import MemoryRows
 from correspondence.association.conditional_moments import MAX_LEVERAGE, LeftSums
 from correspondence.association.fold_products import group_by_width
-from correspondence.association.held_out_pairs import FoldCovariances, WhitenedBlock, find_whitening
+from correspondence.association.held_out_pairs import FoldCovariances, centre_products
+from correspondence.association.pair_moments import RowSums, WhitenedBlock, whiten_halves
 from correspondence.core.given.regression import Given
 from correspondence.core.given.smooth_regression import SplineFeatures, SplineResiduals, regress_on_splines
 
@@ -41,6 +42,8 @@ class LeftColumn:
         What the regressions on the training rows of each fold leave.
     target : ndarray of shape (width,)
         Which features have to be predicted.
+    is_given : ndarray of bool of shape (n,)
+        The rows in which the column says something.
     """
 
     tested: np.ndarray
@@ -48,6 +51,7 @@ class LeftColumn:
     smoothness: np.ndarray
     folds: list[np.ndarray]
     target: np.ndarray
+    is_given: np.ndarray
 
     @property
     def width(self) -> int:
@@ -153,14 +157,15 @@ class Regressors:
         """Leave what z says of a column."""
         values, leverages, smoothness = self._leave_all_rows(j)
         column, features = self.rows.columns[j], self.rows.features[j]
+        is_given = find_given_rows(column, self.rows.missing)
         if not values.shape[1]:
-            return LeftColumn(values, leverages, smoothness, [], features.target[:0])
-        F, is_given = features.table[column.codes], find_given_rows(column, self.rows.missing)
+            return LeftColumn(values, leverages, smoothness, [], features.target[:0], is_given)
+        F = features.table[column.codes]
         left = [self._leave_fold(F, is_given, *fold) for fold in self.folds]
         squares = np.mean([(own**2).mean(axis=0) for own in left], axis=0)
         is_left = squares > MIN_SHARE_LEFT * (F**2).mean(axis=0)
         scaled = [(own[:, is_left] / np.sqrt(squares[is_left])).astype(self.rows.dtype) for own in left]
-        return LeftColumn(values, leverages, smoothness, scaled, features.target[is_left])
+        return LeftColumn(values, leverages, smoothness, scaled, features.target[is_left], is_given)
 
     def _leave_all_rows(self, j: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return what rough regressions leave of all rows, the leverages, and the weights of the features left."""
@@ -226,6 +231,8 @@ class LeftBlock:
         What is left of all rows in each fold.
     parts : ndarray of int of shape (n,)
         The half of a fold that each row is dealt to.
+    is_given : ndarray of bool of shape (n, columns)
+        The rows in which each column says something.
     sums : LeftSums
         What the test needs.
     """
@@ -236,6 +243,7 @@ class LeftBlock:
     smoothness: np.ndarray
     folds: list[np.ndarray]
     parts: np.ndarray
+    is_given: np.ndarray
     sums: LeftSums
 
     @classmethod
@@ -268,41 +276,57 @@ class LeftBlock:
         )
         leverages = np.column_stack([own.leverages for own in left])
         sums = LeftSums.from_values(values, smoothness, leverages, Q)
-        return cls(columns, widths, target, smoothness, folds, parts, sums)
+        is_given = np.column_stack([own.is_given for own in left])
+        return cls(columns, widths, target, smoothness, folds, parts, is_given, sums)
+
+    @cached_property
+    def known(self) -> np.ndarray:
+        """In which rows each column is given, a single column of True if all are given everywhere."""
+        return self.is_given[:, :1] if self.is_given.all() else self.is_given
 
     @cached_property
     def whitened(self) -> WhitenedBlock:
-        """The whitening of each fold, and the moments of the held-out rows."""
-        found = [self._whiten_fold(fold, X.astype(np.float64)) for fold, X in enumerate(self.folds)]
-        n, train_mean, test_mean, whitening, means, seconds = (np.array(own) for own in zip(*found, strict=True))
-        return WhitenedBlock(self.widths, self.target, n, train_mean, test_mean, whitening, means, seconds)
+        """The whitening of each fold, and the moments of the held-out rows, on all rows."""
+        return self._whiten_where(np.ones((len(self.parts), 1), dtype=bool), has_gaps=False)
 
-    def _whiten_fold(self, fold: int, X: np.ndarray) -> tuple[np.ndarray, ...]:
-        train, halves = X[self.parts // 2 != fold], [X[self.parts == 2 * fold + half] for half in range(2)]
-        mean = train.mean(axis=0)
-        W = find_whitening(
-            np.einsum("nka,nkb->kab", train, train) / len(train) - mean[:, :, None] * mean[:, None], self.widths
-        )
-        turned = [np.einsum("nka,kab->nkb", half - mean, W) for half in halves]
-        n = np.array([len(half) for half in halves], dtype=float)
-        means = np.array([half.sum(axis=0) / max(len(half), 1) for half in turned])
-        seconds = np.array([np.einsum("nka,nkb->kab", half, half) / max(len(half), 1) for half in turned])
-        return n, mean, np.concatenate(halves).mean(axis=0), W, means, seconds
+    def whiten_beside(self, other: LeftBlock) -> WhitenedBlock:
+        """Whiten the features of each column on the rows in which it and each column of another block are given."""
+        has_gaps = not (self.is_given.all() and other.is_given.all())
+        return self._whiten_where(other.known, has_gaps=True) if has_gaps else self.whitened
 
-    def covary(self, other: LeftBlock, fold: int) -> FoldCovariances:
-        """Compute the covariances with the features of another block in a fold."""
-        found = []
-        is_test = self.parts // 2 == fold
-        x, y = (own.folds[fold] - own.whitened.train_mean[fold].astype(own.folds[fold].dtype) for own in (self, other))
+    def _whiten_where(self, known: np.ndarray, *, has_gaps: bool) -> WhitenedBlock:
+        train, halves = [], []
+        own = self.known if has_gaps else np.ones_like(self.known[:, :1])
+        for fold, X in enumerate(self.folds):
+            parts = [self.parts // 2 != fold, *(self.parts == 2 * fold + half for half in range(2))]
+            found = [RowSums.from_rows(X[rows].astype(np.float64), own[rows], known[rows]) for rows in parts]
+            train.append(found[0])
+            halves.append(RowSums.stack(found[1:]))
+        return whiten_halves(RowSums.stack(train), RowSums.stack(halves), self.widths, self.target, has_gaps=has_gaps)
+
+    def covary(self, other: LeftBlock, fold: int, x: WhitenedBlock, y: WhitenedBlock) -> FoldCovariances:
+        """Compute the covariances with the features of another block in a fold.
+
+        Parameters
+        ----------
+        other : LeftBlock
+            The other block.
+        fold : int
+            The fold.
+        x, y : WhitenedBlock
+            The whitened features of both blocks beside each other.
+        """
+        is_test, found = self.parts // 2 == fold, []
         for rows in (~is_test, is_test):
-            products = x[rows].reshape(rows.sum(), -1).T @ y[rows].reshape(rows.sum(), -1)
-            found.append(products.reshape(*x.shape[1:], *y.shape[1:]) / rows.sum())
-        return FoldCovariances(*found)
+            X, Y = self.folds[fold][rows], other.folds[fold][rows]
+            products = X.reshape(len(X), -1).T @ Y.reshape(len(Y), -1)
+            found.append(products.reshape(*X.shape[1:], *Y.shape[1:]))
+        return centre_products(found[0], found[1], fold, x, y)
 
 
 def make_left_blocks(left: Sequence[LeftColumn], parts: np.ndarray, Q: np.ndarray) -> list[LeftBlock]:
     """Put columns of similar widths into blocks; see `LeftBlock.from_columns` for the parameters."""
     return [
         LeftBlock.from_columns(columns, [left[j] for j in columns.tolist()], width, parts, Q)
-        for columns, width in group_by_width([own.width for own in left])
+        for columns, width in group_by_width([own.width for own in left], [not own.is_given.all() for own in left])
     ]

@@ -30,6 +30,8 @@ from correspondence.association.coded_columns import (
 from correspondence.association.column_rows import MIN_ROWS, PairTest, check_column_number
 from correspondence.association.fold_products import EqualWidths
 from correspondence.association.level_features import LevelFeatures, orthonormalise
+from correspondence.association.pair_moments import RowSums
+from correspondence.association.source_gaps import SumsBeside, add_constant, sum_beside_gaps
 from correspondence.data.answers import list_answers
 from correspondence.data.column_kinds import decide_column_kind
 from correspondence.data.column_reading import read_series, to_numbers
@@ -99,10 +101,11 @@ class BatchSums:
     counts: list[np.ndarray]
     products: np.ndarray
     given: np.ndarray
+    beside: list[np.ndarray]
 
     def add(self, other: BatchSums) -> BatchSums:
         """Add those of other rows, in place."""
-        for own, more in zip(self.counts, other.counts, strict=True):
+        for own, more in zip([*self.counts, *self.beside], [*other.counts, *other.beside], strict=True):
             own += more
         self.products[:] += other.products
         self.given[:] += other.given
@@ -127,6 +130,8 @@ class SourceRows:
         The sums of products of all features.
     pair_counts : ndarray of shape (k, k)
         The number of rows in which both columns of each pair have values.
+    beside : SumsBeside
+        The sums of each column where another is given.
     missing : {"average", "indicator"}
         See `associations`.
     notes : tuple of str
@@ -141,6 +146,7 @@ class SourceRows:
     counts: list[np.ndarray]
     products: np.ndarray
     pair_counts: np.ndarray
+    beside: SumsBeside
     missing: str
     notes: tuple[str, ...] = ()
     given: None = None
@@ -169,6 +175,15 @@ class SourceRows:
                 own = self.products[:, rows, self.starts[m] : self.starts[m + 1]]
                 total[:, i, : own.shape[1], k, : own.shape[2]] = own
         return total
+
+    @property
+    def has_gaps(self) -> list[bool]:
+        """Which columns have missing values that say nothing."""
+        return [own.has_silent_gaps(self.missing) for own in self.columns]
+
+    def sum_pairs(self, x: EqualWidths, y: EqualWidths) -> tuple[RowSums, RowSums]:
+        """Sum the features of two blocks over the rows in which both are given; see `pair_moments.sum_pairs`."""
+        return self.beside.sum_pairs(x, y)
 
     @cached_property
     def test(self) -> PairTest:
@@ -208,7 +223,7 @@ def read_source_rows(X: Any, cv: int, missing: str, random_state: int) -> Source
                 f"frame must have at most {MAX_FEATURES:,} features in all columns if it is not in memory, "
                 f"got {width:,}. Leave columns out, or read it into memory."
             )
-        add = partial(_sum_batch, readers, first, cv, random_state)
+        add = partial(_sum_batch, readers, first, cv, random_state, missing)
         sums: BatchSums = pairs.sums(add, _merge_sums, "pairs of columns")[0]
     return _finish(columns, left_out, first, sums, missing)
 
@@ -319,7 +334,14 @@ def _pair_up(readers: list[LevelReader], sketches: dict[str, ColumnSketch]) -> l
 
 
 def _sum_batch(
-    readers: list[LevelReader], features: list[LevelFeatures], cv: int, seed: int, table: Any, y: Any, start: int
+    readers: list[LevelReader],
+    features: list[LevelFeatures],
+    cv: int,
+    seed: int,
+    missing: str,
+    table: Any,
+    y: Any,
+    start: int,
 ) -> list[BatchSums]:
     """Sum what is needed of some rows, dealt out at random to the halves of the folds."""
     frame = nw.from_native(table, eager_only=True)
@@ -338,8 +360,12 @@ def _sum_batch(
     with limit_blas_threads(True):
         found = run_in_threads(partial(_multiply_rows, codes, tables), _cut(folds))
     given = np.column_stack([own != r.column.missing for r, own in zip(readers, codes, strict=True)])
-    both = given.astype(np.float32)
-    return [BatchSums(counts, np.concatenate(found), (both.T @ both).astype(np.float64))]
+    both, has_gaps = given.astype(np.float32), [r.column.has_silent_gaps(missing) for r in readers]
+    constant = [add_constant(f.table, r.column, g) for f, r, g in zip(features, readers, has_gaps, strict=True)]
+    bounds = np.searchsorted(parts, np.arange(2 * cv + 1)).tolist()
+    halves = [slice(*own) for own in itertools.pairwise(bounds)]
+    beside = sum_beside_gaps(codes, constant, both[:, has_gaps], halves)
+    return [BatchSums(counts, np.concatenate(found), (both.T @ both).astype(np.float64), beside)]
 
 
 def _cut(items: list[Any]) -> list[list[Any]]:
@@ -383,20 +409,20 @@ def _finish(
 ) -> SourceRows:
     """Make features orthonormal over all rows, as those of a sample nearly are, and turn the sums into theirs."""
     features, turns, means = [], [], []
-    for own, counts in zip(first, sums.counts, strict=True):
+    has_gaps = [own.has_silent_gaps(missing) for own in columns]
+    for own, counts, column, gaps in zip(first, sums.counts, columns, has_gaps, strict=True):
         share = counts.sum(axis=0) / counts.sum()
-        table = orthonormalise(own.table, share)
+        given = ~column.is_missing if gaps else np.ones(len(share), dtype=bool)
+        table = orthonormalise(own.table, share, given)
         width = table.shape[1]
         features.append(LevelFeatures(table, own.smoothness[:width], own.target[:width]))
-        means.append(share @ own.table)
-        root = np.sqrt(share)[:, None]
+        means.append((share * given) @ own.table / share[given].sum())
+        root = np.sqrt(share * given)[:, None]
         turns.append(np.linalg.lstsq(root * (own.table - means[-1]), root * table, rcond=None)[0])
     # Sums of products of centred features, fold by fold, and then of the combinations that are orthonormal.
-    cv, turn, mean = len(sums.products), block_diag(*turns), np.concatenate(means)
-    folds = [counts.reshape(cv, 2, -1).sum(axis=1) for counts in sums.counts]
-    totals = np.hstack([counts @ own.table for own, counts in zip(first, folds, strict=True)])
-    products = np.empty((cv, turn.shape[1], turn.shape[1]))
-    for own, total, size, made in zip(sums.products, totals, folds[0].sum(axis=1), products, strict=True):
-        shift = np.outer(total, mean)
-        made[:] = turn.T @ (own - shift - shift.T + size * np.outer(mean, mean)) @ turn
-    return SourceRows(columns, left_out, features, sums.counts, products, sums.given, missing)
+    constant = [add_constant(f.table, column, g) for f, column, g in zip(first, columns, has_gaps, strict=True)]
+    beside = SumsBeside.from_sums(sums.beside, constant, sums.counts, has_gaps)
+    turn = block_diag(*turns)
+    products = turn.T @ beside.centre_products(sums.products, means) @ turn
+    beside = beside.change_features(means, turns)
+    return SourceRows(columns, left_out, features, sums.counts, products, sums.given, beside, missing)
