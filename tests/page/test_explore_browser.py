@@ -563,9 +563,13 @@ def test_axis_titles_say_what_is_held_out_and_fit_a_phone(digits):
         long = page.evaluate("explorer.layer.axisTitle(1, 800)")
         short = page.evaluate("explorer.layer.axisTitle(1, 300)")
         ticks = page.evaluate("ticks(-0.31, 0.92, 5)")
+        few = page.evaluate(
+            "[[-3.3, 3.1], [-0.9, 0.9], [1.1, 1.9], [-4.9, 4.9]].map(([a, b]) => ticks(a, b, 1).length)"
+        )
     assert long.startswith(f"Axis 2: claimed correlation {axis['training']:.2f}, held out {axis['held_out']:.2f}, ")
     assert short == f"Axis 2: {axis['held_out']:.2f} held out"
     assert [(round(tick["at"], 6), tick["text"]) for tick in ticks] == [(0, "0.0"), (0.5, "0.5")]
+    assert min(few) >= 2  # a single 0 tells no scale
 
 
 def test_labels_are_written_in_colours_that_can_be_read(digits):

@@ -376,7 +376,10 @@ function arrowHead(context, [ax, ay], [x, y]) {
 function capital(text) { return text[0].toUpperCase() + text.slice(1); }
 function ticks(low, high, about) {
   const rough = (high - low) / Math.max(2, about), unit = 10 ** Math.floor(Math.log10(rough));
-  const step = unit * [1, 2, 5, 10].find(m => m * unit >= rough), digits = Math.max(0, -Math.floor(Math.log10(step) + 1e-9));
+  const counted = m => Math.floor(high / (m * unit)) - Math.ceil(low / (m * unit)) + 1;
+  const widest = [1, 2, 5, 10].find(m => m * unit >= rough);  // one number, which may be 0, would tell no scale
+  const step = unit * ([10, 5, 2, 1, .5, .2].find(m => m <= widest && !(counted(m) < 2)) ?? .2);
+  const digits = Math.max(0, -Math.floor(Math.log10(step) + 1e-9));
   // Counted from the first: where a view is so far off that the next number is the same one, there is an end all the same.
   const first = Math.ceil(low / step), n = Math.min(Math.floor(high / step) - first + 1, 10 * about) || 0;
   return Array.from({ length: Math.max(0, n) }, (_, k) => ({ at: (first + k) * step, text: ((first + k) * step).toFixed(digits) }));

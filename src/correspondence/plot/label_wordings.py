@@ -13,7 +13,7 @@ __all__ = ["list_wordings"]
 
 MAX_SHORT_LETTERS = 16  # of labels that are written in one line in any case
 MAX_WHOLE_LETTERS = 72
-BRACKET_SHARE = 0.7  # of a text that is in brackets, at most, if these have a line
+PART_SHARE = 0.7  # of a text that is an answer, or in brackets, at most, if it has a line of its own
 MAX_GROUP_LETTERS = 22  # of a line of the name of a group, which has large letters
 LINE_COST_POINTS, SHORTENED_COST_POINTS = 6.0, 1000.0  # how much farther off a label would rather be
 
@@ -59,7 +59,8 @@ def break_into_lines(text: str, n: int) -> str:
         lines = textwrap.wrap(text, max(1, width), break_long_words=False)
         if len(lines) <= n:
             break
-    before, _, inside = text.partition(" (")
-    if n == 2 and inside and len(inside) < BRACKET_SHARE * len(text):
-        lines = [before, f"({inside}"]  # what is in brackets stays together
+    for mark, broken in ((": ", ":\n"), (" (", "\n(")):  # an answer, and what is in brackets, stay together
+        before, _, after = text.partition(mark)
+        if n == 2 and after and max(len(before), len(after)) < PART_SHARE * len(text):
+            return before + broken + after
     return "\n".join(lines) if len(lines) == n else ""
