@@ -103,6 +103,7 @@ def explore(
     data : frame, optional
         Further columns, with one row for each value of X (row of the table, labels of the fit in their order): points
         can be coloured, filtered and compared by them, as by the columns of X, though they took no part in the fit.
+        A column with the name of one of X is not repeated.
     names : (str, str) or (str, str, str), optional
         The two variables, and marks, are called by these names.
     x_labels, y_labels : array-like, optional

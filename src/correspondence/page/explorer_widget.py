@@ -16,7 +16,7 @@ from correspondence.page.packing import read_description
 
 __all__ = ["ExplorerWidget"]
 
-SCRIPT = resources.files("correspondence.page").joinpath("widget.js").read_text(encoding="utf-8")
+SCRIPT = resources.files("correspondence.page").joinpath("script", "widget.js").read_text(encoding="utf-8")
 
 
 class Positions(traitlets.TraitType):

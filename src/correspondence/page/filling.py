@@ -70,11 +70,10 @@ def fill_template(name: str, script_names: Sequence[str], content: dict[str, Any
     content : dict
         What the template needs; its texts are escaped.
     """
-    environment = Environment(loader=PackageLoader("correspondence.page", "."), autoescape=True)
+    environment = Environment(loader=PackageLoader("correspondence.page", "templates"), autoescape=True)
     folder = resources.files("correspondence.page")
-    style, *scripts = (
-        Markup(folder.joinpath(file).read_text(encoding="utf-8")) for file in ("page.css", *script_names)
-    )
+    files = [("templates", "page.css"), *(("script", name) for name in script_names)]
+    style, *scripts = (Markup(folder.joinpath(*file).read_text(encoding="utf-8")) for file in files)
     script = Markup("\n").join(scripts)
     # No other script than this one may run, and no text is run as a script.
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
