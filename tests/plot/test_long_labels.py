@@ -116,4 +116,12 @@ def test_multiples_have_the_width_and_letters_of_the_style(mixed, birds, journal
     figure.canvas.draw()
     assert all(ax.title.get_window_extent().width < 1.1 * ax.bbox.width for ax in figure.axes)
     mpl.rcParams["figure.figsize"] = (7.0, 5.0)
+    figure = plot.multiples(mixed, np.arange(len(birds)) % 2, ellipses="confidence", level=0.001)
+    assert "2 of 2 ellipses are smaller" in " ".join(text.get_text() for text in figure.texts)
     assert plot.multiples(mixed, np.arange(len(birds)) % 12).get_size_inches()[0] == pytest.approx(7.0)
+
+
+def test_supplementary_answers_that_are_groups_are_named_once(birds):
+    est = co.MixedCA(n_components=2).fit(birds, supplementary=["Species"])
+    texts = [text.get_text().replace("\n", " ") for text in shown_labels(plot.plane(est, groups=birds["Species"]))]
+    assert [sum(name[:20] in text for text in texts) for name in SPECIES] == [1, 1, 1]

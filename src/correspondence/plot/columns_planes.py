@@ -144,9 +144,18 @@ def name_groups_once(
 ) -> tuple[DrawnColumns, list[Any], list[Any]]:
     """Let answers that are groups too carry the names of these; return the clouds written, and the means left."""
     means = [] if drawn_groups is None else drawn_groups.marks
-    if not means or not drawn.answers or drawn.answers[0] not in written:
-        return drawn, written, means
-    answers = np.array(scene.answers.answers, dtype=object) if scene.answers else np.empty(0, object)
-    left, shared = share_names(means[0], drawn.answers, [answers[cloud.points.rows] for cloud in drawn.answers])
-    written = [*(cloud for cloud in written if cloud not in drawn.answers), *shared]
-    return replace(drawn, answers=shared), written, [left] if len(left.xy) else []
+    passive = [] if scene.supplementary is None else drawn.supplementary[:1]
+    for name, points, clouds in (
+        ("answers", scene.answers, drawn.answers),
+        ("supplementary", scene.supplementary, passive),
+    ):
+        if not means or points is None or not clouds or clouds[0] not in written:
+            continue
+        answers = np.array(points.answers, dtype=object)
+        left, shared = share_names(means[0], clouds, [answers[cloud.points.rows] for cloud in clouds])
+        means = [left] if len(left.xy) else []
+        written = [*(cloud for cloud in written if cloud not in clouds), *shared]
+        others = [cloud for cloud in getattr(drawn, name) if cloud not in clouds]
+        changed: dict[str, Any] = {name: [*shared, *others]}
+        drawn = replace(drawn, **changed)
+    return drawn, written, means

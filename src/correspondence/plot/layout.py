@@ -157,7 +157,7 @@ class PlaneLayout:
         thin_out_ticks(ax, wide)
         if self.caption is not None:
             text = self.caption.text
-            self.caption.hidden = note_hidden_ellipses(ax, room)
+            self.caption.hidden = note_hidden_ellipses([ax], room)
             self.caption.wrap = lambda words: self._wrap(text, words, wide, renderer)
             self.caption.reserve()
             below = ax.xaxis.get_tightbbox(renderer)

@@ -80,3 +80,5 @@ class LegendParts:
                 handle.set_alpha(0.9)
                 if len(handle.get_facecolor()) > 1:
                     handle.set_facecolor(GREY)  # each point has its own
+                if len(handle.get_edgecolor()) > 1:
+                    handle.set_edgecolor(GREY)

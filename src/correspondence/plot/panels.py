@@ -26,6 +26,7 @@ from correspondence.plot.groups import (
     list_group_notes,
     make_drawn_groups,
 )
+from correspondence.plot.hidden_ellipses import note_hidden_ellipses
 from correspondence.plot.legends import LETTER_WIDTH
 from correspondence.plot.many_columns import MAX_DOTS, draw_rows, thin_out_rows
 from correspondence.plot.plane_parts import draw_cloud, draw_cross, list_axis_titles
@@ -125,6 +126,8 @@ def multiples(
         draw_panel(ax, cloud, behind, shown, j)
         large += fit_ellipses(ax, shown)
     notes = list_group_notes(drawn, large) + _note_groups_left_out(sizes, largest)
+    hidden = note_hidden_ellipses(panels, 72 * np.asarray(panels[0].bbox.size) / figure.dpi)
+    notes += [hidden] if hidden else []
     write_below(figure, list_axis_titles(d_or_est, index), notes)
     return figure
 
