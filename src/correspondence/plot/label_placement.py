@@ -108,16 +108,14 @@ class LabelPlacing(Artist):
         seen = np.concatenate([centres.ravel(), frame, [pixels]])
         if len(seen) != len(self.seen) or np.abs(seen - self.seen).max() > 0.1:
             self.seen = seen
-            lines = self._place_labels(renderer, centres, frame, pixels)
+            lines = self._place_labels(renderer, centres, frame)
             self.leaders.set_segments([self.axes.transData.inverted().transform(line * pixels) for line in lines])
         if self.report is not None:
             in_view = find_points_in_view(centres[self.index], frame)
             self.report([self.labels[i] for i in np.flatnonzero(in_view)])
         self.stale = False
 
-    def _place_labels(
-        self, renderer: RendererBase, centres: np.ndarray, frame: np.ndarray, pixels: float
-    ) -> list[np.ndarray]:
+    def _place_labels(self, renderer: RendererBase, centres: np.ndarray, frame: np.ndarray) -> list[np.ndarray]:
         """Set the offsets of the labels, and return the lines that lead to those far off."""
         page = Page(centres, self.obstacles, frame)
         in_view = find_points_in_view(centres[self.index], frame)
@@ -125,10 +123,9 @@ class LabelPlacing(Artist):
             label.set_visible(bool(in_view[k]))  # an invisible text has no size
             if not in_view[k]:
                 continue
-            sizes = self._measure_wordings(k, renderer, pixels)
-            text, room = self._choose_wording(page, k, sizes, np.inf if self.must[k] else self.reach)
+            text, room = self._choose_wording(page, k, renderer, np.inf if self.must[k] else self.reach)
             if room is None and self.must[k]:
-                text, room = self._choose_wording(page, k, sizes, np.inf, is_urgent=True)
+                text, room = self._choose_wording(page, k, renderer, np.inf, is_urgent=True)
             label.set_visible(room is not None)
             if room is not None:
                 if text:
@@ -137,24 +134,18 @@ class LabelPlacing(Artist):
                 label.set_position(tuple(room.box[:2] - centres[i]))
         return [leader.reshape(2, 2) for leader in page.leaders]
 
-    def _measure_wordings(self, k: int, renderer: RendererBase, pixels: float) -> list[np.ndarray]:
-        """Measure the k-th label, written in each way."""
-        sizes = []
-        for text, _ in self.wordings[k]:
-            if text:
-                self.labels[k].set_text(text)
-            sizes.append(np.array(self.labels[k].get_window_extent(renderer).size) / pixels)
-        return sizes
-
     def _choose_wording(
-        self, page: Page, k: int, sizes: list[np.ndarray], reach: float, is_urgent: bool = False
+        self, page: Page, k: int, renderer: RendererBase, reach: float, is_urgent: bool = False
     ) -> tuple[str, Room | None]:
         """Choose how the k-th label is written, and where."""
         best: tuple[str, Room | None] = ("", None)
-        least = np.inf
-        for (text, cost), size in zip(self.wordings[k], sizes, strict=True):
+        least, pixels = np.inf, renderer.points_to_pixels(1)
+        for text, cost in self.wordings[k]:
             if least <= cost:
                 break
+            if text:
+                self.labels[k].set_text(text)
+            size = np.array(self.labels[k].get_window_extent(renderer).size) / pixels
             room = page.find_room(self.index[k], size, reach, is_urgent)
             if room is not None and room.cost + cost < least:
                 best, least = (text, room), room.cost + cost
