@@ -174,7 +174,7 @@ def test_everything_is_drawn_where_the_scores_of_the_scaling_are(ca, page, map, 
 def test_categories_have_names_and_tables_fit(page):
     with opened(page, **WIDE) as seen:
         shown = ready(seen)
-        told = shown.evaluate("[...explorer.layer.told].map(i => explorer.model.label(i))")
+        told = shown.evaluate("[...explorer.layer.labelled].map(i => explorer.model.label(i))")
         assert len(told) == 8
         wide = shown.evaluate(
             "[...document.querySelectorAll('#strength .scroll')].map(box => box.scrollWidth - box.clientWidth)"

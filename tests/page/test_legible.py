@@ -53,7 +53,7 @@ def make_page(kind, path):
     return co.explore(co.ACE(1).fit(X, y), X, y, path, held_out=found, groups=X["town"])
 
 
-@pytest.mark.parametrize("kind", ["table", "survey", "triplot", "associations", "frame"])
+@pytest.mark.parametrize("kind", ["table", "associations"])  # the others with all that opens, below
 def test_pages_can_be_read(kind, tmp_path):
     path = tmp_path / "page.html"
     make_page(kind, path)

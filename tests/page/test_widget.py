@@ -153,7 +153,7 @@ def test_a_selection_in_jupyterlab_is_known_in_python_and_set_from_there(tmp_pat
             "window.postMessage({ correspondence: 'selection', rows: [1], columns: [] }, '*')"
         )  # not the page
         run(2)
-        told = cell.nth(2).locator("text=/picked/ >> nth=-1")
+        told = cell.nth(2).locator(".jp-OutputArea-output", has_text="picked")  # not the line of the cell
         told.wait_for(timeout=WAIT)
         rows, columns = map(int, re.findall(r"\d+", told.inner_text())[:2])
         assert rows > 40

@@ -151,8 +151,10 @@ class Beliefs(FeatureMap):
         """Ask for probabilities; the first answer of a torch module shows whether it returns them or logits."""
         try:
             values = pick_output(self._ask(convert_arrow_rows(rows, self.model)))
-        except (NotFittedError, MemoryError, NoBeliefsError):
+        except (NotFittedError, MemoryError):
             raise
+        except NoBeliefsError as error:  # which says what to do
+            raise ValueError(str(error)) from None
         except Exception as error:  # of any library; it is shown as the cause
             raise ValueError(f"X: the model has no answer for such inputs ({short_repr(str(error), 200)}).") from error
         if isinstance(values, Logits):
