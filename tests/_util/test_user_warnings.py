@@ -44,6 +44,7 @@ def test_no_warning_counts_frames_by_hand():
         assert levels == ["find_user_stacklevel()"], name
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("error")
 @pytest.mark.parametrize("name", ["classifier", "ca", "cca", "ace", "kernel"])
 def test_cross_fitting_says_nothing_of_components_that_are_not_there(rng, name):

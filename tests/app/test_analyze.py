@@ -481,6 +481,7 @@ def test_as_many_components_as_asked_for(wines, save):
     assert len(found.components) == len(found.held_out.pvalues) == 2
 
 
+@pytest.mark.slow
 def test_a_table_keeps_all_and_tells_how_many_are_significant(tmp_path):
     table = co.datasets.load_housetasks()
     table.to_frame("polars").write_csv(tmp_path / "t.csv")
@@ -494,6 +495,7 @@ def test_a_table_keeps_all_and_tells_how_many_are_significant(tmp_path):
     assert len(one.components) == 1
 
 
+@pytest.mark.slow
 def test_counts_and_pairs_are_the_same(save):
     rng = np.random.default_rng(0)
     x = rng.choice(["a", "b", "c"], 300)

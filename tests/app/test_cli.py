@@ -168,6 +168,7 @@ def test_demo_where_a_file_is(tmp_path):
     assert file.read_text() == "mine"
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("_short_training")
 def test_demo_where_a_folder_has_the_name_of_the_picture(tmp_path):
     (tmp_path / "digits.png").mkdir()

@@ -83,6 +83,7 @@ def assert_sentence(result, folder, code=1):
 # --- what it does
 
 
+@pytest.mark.slow
 def test_end_to_end(file, frame, run, tmp_path):
     result = run(file, *WINE, "--id", "name", "--seed", 3)
     folder = tmp_path / "out"
@@ -164,12 +165,14 @@ def test_the_folder_is_named_after_the_file(file, run, tmp_path, monkeypatch):
     assert_done(run(file, *WINE, output=None), tmp_path / "my wines-analysis")
 
 
+@pytest.mark.slow
 def test_twice_into_the_same_folder(file, run, tmp_path):
     for method in ("ace", "cca"):
         assert_done(run(file, *WINE[:-1], method), tmp_path / "out")
         assert json.loads((tmp_path / "out" / "summary.json").read_text())["method"] == method
 
 
+@pytest.mark.slow
 def test_table(run, tmp_path):
     table = co.datasets.load_housetasks()
     table.to_frame("polars").rename({"label": "task"}).write_csv(tmp_path / "t.csv")
@@ -213,6 +216,7 @@ def test_rare_labels_are_merged_and_embedded(run, tmp_path, rng):
     assert "merged" not in result.stderr
 
 
+@pytest.mark.slow
 def test_few_groups_and_few_pairs(run, tmp_path, rng):
     x = rng.normal(size=100)
     pl.DataFrame({"x": x, "y": x + rng.normal(size=100), "g": np.arange(100) % 4}).write_csv(tmp_path / "g.csv")
@@ -245,6 +249,7 @@ def test_a_model_that_cannot_be_saved(file, run, tmp_path, monkeypatch):
         assert "LogisticRegression is not among" in text
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", ["logistic", "forest", "mlp"])
 def test_cross_fitted_models_place_new_rows(file, run, tmp_path, method, monkeypatch):
     """What `embed` reads from the file gives the rows of the fit the coordinates that `analyze` wrote."""
@@ -299,6 +304,7 @@ def quick_pice(kind):
 # --- hostile labels
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("hostile", [HOSTILE, ESCAPE, "</script><img src=x onerror=alert(1)>", "-2+3", "\t=1"])
 def test_labels_are_only_text(run, tmp_path, hostile):
     rng = np.random.default_rng(0)
@@ -603,6 +609,7 @@ def test_as_a_module(tmp_path):
     assert done.stderr == "Error: There is no file none.csv.\n"
 
 
+@pytest.mark.slow
 def test_dates_with_missing_values_cost_no_rows(run, tmp_path, rng):
     x = rng.normal(size=60)
     days = [f"2024-0{1 + i % 9}-1{i % 10}" if i % 5 else "" for i in range(60)]
@@ -656,6 +663,7 @@ def test_columns_are_shown(run, tmp_path):
     assert not (tmp_path / "out").exists()
 
 
+@pytest.mark.slow
 def test_the_same_counts_in_any_form_have_the_same_held_out_figures(run, tmp_path, rng):
     counts = rng.integers(1, 30, size=(4, 3))
     rows, columns = ["d", "b", "c", "a"], ["z", "x", "y"]
@@ -672,6 +680,7 @@ def test_the_same_counts_in_any_form_have_the_same_held_out_figures(run, tmp_pat
         )
 
 
+@pytest.mark.slow
 def test_the_page_shows_what_the_command_says(tmp_path):
     root = Path(__file__).parents[2]
     page = (root / "docs" / "command-line.md").read_text(encoding="utf-8")

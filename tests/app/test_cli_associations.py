@@ -34,6 +34,7 @@ def run(*arguments):
     return CliRunner().invoke(main, ["associations", *map(str, arguments)])
 
 
+@pytest.mark.slow
 def test_from_a_file_to_tables(people, tmp_path):
     done = run(people, "-o", tmp_path / "out")
     assert done.exit_code == 0, done.output
@@ -52,6 +53,7 @@ def test_from_a_file_to_tables(people, tmp_path):
     assert set(summary["files"]) == {path.name for path in (tmp_path / "out").iterdir()}
 
 
+@pytest.mark.slow
 def test_counted_rows(people, tmp_path):
     done = run(people, "--weights", "times", "-o", tmp_path / "out", "--json")
     summary = json.loads(done.stdout)
@@ -68,6 +70,7 @@ def test_one_target_and_a_few_columns(people, tmp_path):
     assert [(row["x"], row["y"]) for row in summary["strongest"]] == [("height", "weight")]
 
 
+@pytest.mark.slow
 def test_given_columns_are_said_everywhere(people, tmp_path):
     done = run(people, "--given", "size,club", "-o", tmp_path / "out")
     assert done.exit_code == 0, done.output

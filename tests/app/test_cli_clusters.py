@@ -65,6 +65,7 @@ def test_two_variables(survey, tmp_path):
     assert not (tmp_path / "out" / "clusters.csv").exists()
 
 
+@pytest.mark.slow
 def test_labels(tmp_path):
     counts = np.array([[50, 2, 2], [48, 3, 1], [2, 40, 1], [1, 44, 3], [2, 2, 60], [1, 3, 55]])
     pl.DataFrame({"who": list("abcdef")} | dict(zip("xyz", counts.T, strict=True))).write_csv(tmp_path / "table.csv")

@@ -78,6 +78,7 @@ def assert_done(result, folder):
 # --- what it does
 
 
+@pytest.mark.slow
 def test_end_to_end(file, frame, run, tmp_path):
     result = run(file, "--x", "fixed acidity,sugar", "--y", "colour", "--methods", "cca,ace", "--seed", 3)
     assert_done(result, tmp_path / "out")
@@ -100,6 +101,7 @@ def test_end_to_end(file, frame, run, tmp_path):
     assert str((tmp_path / "out" / "comparison.png").resolve()) in lines[-1]
 
 
+@pytest.mark.slow
 def test_twice_into_the_same_folder(file, run, tmp_path):
     for method in ("cca", "ace"):
         assert_done(run(file, "--x", "sugar,fixed acidity", "--y", "colour", "--methods", method), tmp_path / "out")
@@ -149,6 +151,7 @@ def test_cv(file, frame, run, tmp_path):
     assert float(table_of(tmp_path / "out")[0]["captured"]) == pytest.approx(expected.captured, rel=1e-5)
 
 
+@pytest.mark.slow
 def test_missing_values_are_counted_on_the_error_output(frame, run, tmp_path):
     path = tmp_path / "holes.csv"
     frame.with_columns(pl.when(pl.col("year") > 0).then("sugar").alias("sugar")).write_csv(path)

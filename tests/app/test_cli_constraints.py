@@ -32,6 +32,7 @@ def run(table, env, *options):
     return CliRunner().invoke(main, [str(argument) for argument in arguments])
 
 
+@pytest.mark.slow
 def test_from_two_files_to_partition_scores_and_tests(files, tmp_path):
     done = run(*files, "--given", "depth", "--explained-by", "wet,use", "-o", tmp_path / "out")
     assert done.exit_code == 0, done.output
@@ -103,6 +104,7 @@ def test_rows_without_names_are_taken_in_their_order(files, tmp_path):
     assert one == other
 
 
+@pytest.mark.slow
 def test_missing_values_are_an_answer_or_left_out(files, tmp_path):
     env = pl.read_csv(files[1]).with_columns(wet=pl.when(pl.int_range(24) != 3).then(pl.col("wet")))
     env.write_csv(tmp_path / "gaps.csv")

@@ -90,6 +90,7 @@ def test_the_training_file(file, frame, analysed, tmp_path, method):
     assert done.stderr == ""
 
 
+@pytest.mark.slow
 def test_one_side_only(file, frame, analysed, tmp_path):
     frame.drop("grade").write_parquet(tmp_path / "new.parquet")
     _, found = analysed(file, *WINE, "--components", 1, new=tmp_path / "new.parquet")
@@ -142,6 +143,7 @@ def test_a_model_of_ca_that_takes_unknown_labels_places_them(run, tmp_path):
     np.testing.assert_allclose(pl.read_parquet(tmp_path / "e.parquet")["f_1"], ca.transform(["a", "new", None])[:, 0])
 
 
+@pytest.mark.slow
 def test_counted_pairs(analysed, tmp_path):
     frame = pl.DataFrame({"h": ["d", "d", "f", "f"], "e": ["x", "y", "x", "y"], "n": [30, 5, 10, 40]})
     frame.write_csv(tmp_path / "d.csv")
@@ -335,6 +337,7 @@ def prices(tmp_path):
     return frame
 
 
+@pytest.mark.slow
 def test_columns_that_disagree_are_read_as_in_the_analysis(prices, analysed, tmp_path):
     """One row of the new file alone says nothing about decimals, dates and codes."""
     clear = pl.col("due").str.slice(0, 2).cast(int) < 13, pl.col("paid").str.slice(3, 2).cast(int) < 13
@@ -348,6 +351,7 @@ def test_columns_that_disagree_are_read_as_in_the_analysis(prices, analysed, tmp
     np.testing.assert_allclose(part["f_1"], rows["f_1"], rtol=1e-9)
 
 
+@pytest.mark.slow
 def test_a_file_that_contradicts_the_analysis_is_told(prices, analysed, tmp_path):
     file = tmp_path / "prices.csv"
     other = prices.with_columns(
@@ -364,6 +368,7 @@ def test_a_file_that_contradicts_the_analysis_is_told(prices, analysed, tmp_path
     np.testing.assert_allclose(part["f_1"], whole["f_1"], rtol=1e-9)
 
 
+@pytest.mark.slow
 def test_a_choice_comes_before_the_analysis(prices, analysed, tmp_path):
     file = tmp_path / "prices.csv"
     prices[:1].with_columns(euro=pl.lit("1,234")).write_csv(tmp_path / "one.csv", separator=";")
@@ -382,6 +387,7 @@ def test_analyses_without_readings_of_columns_still_embed(prices, analysed, run,
     np.testing.assert_allclose(pl.read_parquet(tmp_path / "e.parquet")["f_1"], whole["f_1"])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("column", "text"), [("euro", "abc"), ("due", "17")])
 def test_a_column_of_another_kind_is_refused_with_its_value(prices, analysed, run, tmp_path, column, text):
     analysed(tmp_path / "prices.csv", "--y", "kind")

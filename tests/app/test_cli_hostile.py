@@ -144,6 +144,7 @@ def test_images_whose_groups_are_another_role(images, groups, run):
 # --- counts and beliefs that are none
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("count", ["-1", "inf"])
 def test_embed_refuses_what_is_no_count(count, run, tmp_path):
     (tmp_path / "table.csv").write_text("row,a,b\nu,30,10\nv,10,30\n")

@@ -66,6 +66,7 @@ def test_the_first_functions_keep_the_order(folder, file, options):
     assert json.loads(plain.stdout)["ordered"] == {}
 
 
+@pytest.mark.slow
 def test_numbers_have_their_own_order_and_meet_other_numbers(folder):
     done = run(folder / "ages.csv", "--x", "grade", "--y", "age", "--ordered", "grade", "--json", "-o", folder / "out")
     assert done.exit_code == 0, done.output

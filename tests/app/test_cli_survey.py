@@ -57,6 +57,7 @@ def test_all_columns_together(survey, tmp_path):
     assert d.n_components == len(summary["axes"])
 
 
+@pytest.mark.slow
 def test_answers_only_are_mca(survey, tmp_path):
     pl.read_csv(survey).select(pl.col("^q.$")).write_csv(tmp_path / "answers.csv")
     done = run(tmp_path / "answers.csv", "--components", 2, "--json", "-o", tmp_path / "out")
@@ -69,6 +70,7 @@ def test_answers_only_are_mca(survey, tmp_path):
     np.testing.assert_allclose(columns["coordinate_1"], mca.columns_.principal[:, 0], atol=1e-8)
 
 
+@pytest.mark.slow
 def test_sentences_name_what_holds_on_held_out_rows(tmp_path):
     rng = np.random.default_rng(0)
     hidden = rng.integers(2, size=(400, 1))
@@ -116,6 +118,7 @@ def test_large_tables_are_permuted_less(survey, tmp_path, monkeypatch):
     assert axes[0]["pvalue"] == pytest.approx(1 / 200)
 
 
+@pytest.mark.slow
 def test_little_time_for_permutations(survey, tmp_path, monkeypatch):
     monkeypatch.setattr("correspondence.app.analyze.survey.MIN_ROWS_TO_PERMUTE", 60)
     monkeypatch.setattr("correspondence.app.analyze.survey.MAX_CELL_DRAWS_PER_SECOND", 1)
@@ -140,6 +143,7 @@ def test_rows_with_gaps(survey, tmp_path):
     assert not (tmp_path / "error").exists()
 
 
+@pytest.mark.slow
 def test_some_columns_only(survey, tmp_path):
     done = run(survey, "--x", "q0,q1,q2", "-o", tmp_path / "out")
     assert done.exit_code == 0, done.output
@@ -147,6 +151,7 @@ def test_some_columns_only(survey, tmp_path):
     assert [fact["column"] for fact in summary["columns"]] == ["q0", "q1", "q2"]
 
 
+@pytest.mark.slow
 def test_counted_rows(survey, tmp_path):
     frame = pl.read_csv(survey).select(pl.col("^q.$"))
     frame.group_by(pl.all(), maintain_order=True).len("times").write_csv(tmp_path / "counted.csv")

@@ -230,6 +230,7 @@ def test_copies_are_held_out_together_and_count_once():
     np.testing.assert_allclose(a.raw_pvalues, b.raw_pvalues)
 
 
+@pytest.mark.slow
 def test_columns_that_say_nothing_are_left_out_and_named():
     frame = make_frame().assign(id=[f"person {i}" for i in range(400)], one="same", empty=None)
     with pytest.warns(co.LeftOut) as caught:

@@ -154,6 +154,7 @@ def test_what_is_taken_for_impossible_does_not_decide():
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(5))
 def test_a_model_that_memorised_is_made_cautious(seed):
     rng = np.random.default_rng(seed)

@@ -270,6 +270,7 @@ def test_one_hot_beliefs_have_all_components_1():
     np.testing.assert_allclose(cca.overlap_, np.eye(4), atol=1e-15)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("shape", [(3000, 120), (1500, 100)])
 def test_single_precision_of_many_classes(shape):
     P = np.random.default_rng(1).dirichlet(np.full(shape[1], 0.3), shape[0])
@@ -282,6 +283,7 @@ def test_single_precision_of_many_classes(shape):
     np.testing.assert_allclose((G.T * single.prior_) @ G, np.eye(shape[1] - 1), atol=1e-5)
 
 
+@pytest.mark.slow
 def test_rounding_makes_no_components():
     """Of beliefs of rank 3, whatever the precision and the number of classes."""
     rng = np.random.default_rng(2)

@@ -78,6 +78,7 @@ def test_differences_of_several_sizes_on_both_sides(rng, turned):
     np.testing.assert_allclose(found.correlations_, exact_correlations(X[:, :3], Y), atol=1e-4)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize("method", [co.CCA, co.ACE])
 @pytest.mark.parametrize("minutes", [4.0, 4e-4])
@@ -90,6 +91,7 @@ def test_the_length_of_a_ride_is_found_in_its_start_and_end(method, seed, minute
     assert turned.correlations_[0] > 0.95
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", ["cca", "ace"])
 def test_decompose_finds_it(method):
     X, fare = rides(n=600)
@@ -107,6 +109,7 @@ def test_a_ridge_does_not_drop_it(rng):
     assert est.evaluate(np.column_stack([others, rng.normal(size=(2000, 40))]), fares).correlations[0] > 0.9
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(3))
 def test_small_directions_that_are_noise_stay_small_for_a_ridge(seed):
     """Neighbours in a spectrum are nearly collinear too, but what tells them apart is the noise of the instrument."""
@@ -125,6 +128,7 @@ def test_small_directions_that_are_noise_stay_small_for_a_ridge(seed):
     assert est.evaluate(*new).correlations[0] > blurred.evaluate(*new).correlations[0] - 0.02
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", [co.CCA, co.ACE])
 def test_pairs_that_are_not_in_memory(method):
     X, fare = rides()

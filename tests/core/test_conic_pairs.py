@@ -22,6 +22,7 @@ def make_problem(seed, rows, columns, n=6.0):
     return Q, r, c, W, V
 
 
+@pytest.mark.slow
 @given(st.integers(0, 10**6), st.integers(2, 6), st.integers(2, 6), st.booleans())
 @settings(max_examples=40, deadline=None)
 def test_labels_in_order_are_as_in_the_exact_search_of_tables(seed, rows, columns, both):

@@ -56,6 +56,7 @@ def test_pics_are_in_the_unit_interval_and_sum_to_chi2(counts):
     assert d.k_correlation(d.n_components) == pytest.approx(d.chi2, abs=1e-12)
 
 
+@pytest.mark.slow
 @given(tables(), st.data())
 def test_mmse_formula_is_the_conditional_mean(counts, data):
     d, P = full(counts)

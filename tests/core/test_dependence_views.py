@@ -340,6 +340,7 @@ def test_p_values_of_several_scales():
     assert dependence_views.compare_each_statistic(S) == pytest.approx(1 / 100)
 
 
+@pytest.mark.slow
 def test_strong_components_are_found_at_any_level_of_few_draws(rng):
     X = rng.normal(size=(500, 3))
     views_drawn = co.ACE()._make_test_views(X, X + 0.3 * rng.normal(size=(500, 3)))

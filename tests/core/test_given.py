@@ -134,6 +134,7 @@ def test_residuals_of_a_sum_are_the_sum_of_residuals(rng):
     )
 
 
+@pytest.mark.slow
 def test_effects_that_depend_on_another_column_are_followed(rng):
     z, noise = rng.normal(size=(400, 2)), rng.normal(size=(400, 1))
     left = GivenRegression.fit(2 * z[:, [0]] * z[:, [1]] + noise, z).residuals

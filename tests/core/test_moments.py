@@ -85,6 +85,7 @@ def test_merging_changes_neither_part(rng):
     assert (a.n, b.n, total.n) == (5, 5, 13)
 
 
+@pytest.mark.slow
 @given(tables())
 def test_one_hot_features_give_correspondence_analysis(counts):
     x, y = np.nonzero(counts)

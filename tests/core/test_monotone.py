@@ -69,6 +69,7 @@ def make_sides(r, c, row_order=True, column_order=True):
     )
 
 
+@pytest.mark.slow
 @given(st.integers(0, 10**6), st.integers(2, 5), st.integers(2, 5), st.sampled_from([(1, 1), (1, 0), (0, 1)]))
 @settings(max_examples=40, deadline=None)
 def test_pair_is_best_of_all_poolings(seed, n_rows, n_columns, ordered):
@@ -111,6 +112,7 @@ def test_search_gives_up_after_too_many_poolings():
     assert not search_poolings(Q, *make_sides(r, c), known=0.0, max_poolings=3)[1]
 
 
+@pytest.mark.slow
 @given(st.integers(0, 10**6), st.integers(2, 6), st.integers(2, 6), st.sampled_from([(1, 1), (1, 0), (0, 1), (0, 0)]))
 @settings(max_examples=60, deadline=None)
 def test_axes_keep_the_contract(seed, n_rows, n_columns, ordered):

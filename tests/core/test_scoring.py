@@ -86,6 +86,7 @@ def test_overfitting_shows(rng):
     assert ca.score(x[250:], y[250:]) < 0
 
 
+@pytest.mark.slow
 def test_intervals_cover_the_truth(rng):
     P = np.array([[0.25, 0.05, 0.05], [0.05, 0.2, 0.05], [0.05, 0.05, 0.25]])
     truth = co.CA().fit(P).decomposition_

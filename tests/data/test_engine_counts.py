@@ -68,6 +68,7 @@ def assert_counts(given, frame):
     assert_same(co.count_pairs(given, "x", "y", weights="w"), co.count_pairs(frame, "x", "y", weights="w"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", LOCAL)
 def test_every_engine_counts_the_same(kind, frame, folder):
     assert_counts(on_engine(kind, frame, folder), frame)

@@ -52,6 +52,7 @@ def test_whole_numbers_in_one_parquet_file_and_decimals_in_another(tmp_path, rng
     np.testing.assert_allclose(co.CCA(n_components=1).fit(pairs).correlations_, whole, rtol=1e-6)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("late", ["1.5", "one", "007"])
 def test_what_comes_late_in_a_csv_file_is_not_rounded(tmp_path, late):
     (tmp_path / "a.csv").write_text("x,y\n" + "1,u\n" * 30_000 + f"{late},v\n")

@@ -84,6 +84,7 @@ def test_a_category_that_is_not_held_out_is_empty_there(rng):
     assert np.isnan(found.held_out.means[pine]).all()
 
 
+@pytest.mark.slow
 def test_a_crossfit_gives_out_of_fold_figures(rng):
     X, Y = make_tables(rng)
     est, fold = co.ACE(2).fit(X, Y), co.crossfit(co.ACE(1), X, Y)

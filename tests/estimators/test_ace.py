@@ -180,6 +180,7 @@ def test_saved_and_loaded_it_is_the_same(rng, tmp_path):
     np.testing.assert_array_equal(again.conditional_expectation(y, X), est.decomposition_.conditional_expectation(y, X))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("columns", [1, 3])
 def test_the_column_of_y_with_the_largest_correlation_is_positive(columns):
     for seed in range(10):
@@ -234,6 +235,7 @@ def test_functions_by_hand_for_labels(rng):
     np.testing.assert_allclose(found, expected * np.sign((found * expected).sum(axis=0)), atol=1e-7)
 
 
+@pytest.mark.slow
 def test_one_number(rng):
     """Splines of y are regressed: the curved function of y is found, which the mean of y given x misses."""
     X = rng.normal(size=(3000, 3))
@@ -246,6 +248,7 @@ def test_one_number(rng):
     assert (g[0] - g[1]) * (g[2] - g[1]) > 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("model", [LogisticRegression(), RandomForestRegressor(20, min_samples_leaf=5, random_state=0)])
 def test_labels_for_x_and_numbers_for_y(rng, model):
     X, y = class_pairs(rng, 1000)
@@ -339,6 +342,7 @@ def nearest():
     return KNeighborsRegressor(1)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("columns", [None, 2])
 def test_knowing_every_pair_by_heart_is_not_rewarded(columns):
     """On the pairs that it was fitted to, the nearest neighbour is right about everything."""
@@ -356,6 +360,7 @@ def test_knowing_labels_by_heart_is_not_rewarded(rng):
         assert co.ACE(n_components=1, x_regressor=model).fit(X, y).correlations_[0] < 0.08
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("columns", [None, 2])
 def test_groups_keep_copies_together(rng, columns):
     X = np.repeat(rng.normal(size=(700, 3)), 3, axis=0)

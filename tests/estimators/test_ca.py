@@ -89,6 +89,7 @@ def test_the_bundled_tables_are_those_of_r():
 # --- identities on any table
 
 
+@pytest.mark.slow
 @given(tables())
 def test_inertias_contributions_and_cos2_add_up(counts):
     ca = co.CA().fit(counts)
@@ -107,6 +108,7 @@ def test_inertias_contributions_and_cos2_add_up(counts):
     assert ca.chi2_test_.dof == (r - 1) * (c - 1)
 
 
+@pytest.mark.slow
 @given(tables())
 def test_transposed_table_exchanges_rows_and_columns(counts):
     a, b = co.CA().fit(counts), co.CA().fit(counts.T)
@@ -454,6 +456,7 @@ def test_evaluate_on_a_table_goes_by_its_labels():
         co.CA().fit(GOOD).score([[1, 2], [3, 4]])
 
 
+@pytest.mark.slow
 @given(tables())
 def test_on_its_own_data_it_captures_everything(counts):
     ca = co.CA().fit(counts)

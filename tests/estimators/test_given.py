@@ -287,6 +287,7 @@ def test_columns_of_a_dictionary_may_have_any_form(linked):
         np.testing.assert_allclose(co.CCA(1).fit(x, y, given={"z": column}).correlations_, expected)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("est", [co.CCA(1), co.ACE(1)], ids=["CCA", "ACE"])
 def test_nothing_can_be_tested_if_each_pair_has_a_label_of_its_own(est):
     x, y = np.random.default_rng(0).normal(size=(2, 80))

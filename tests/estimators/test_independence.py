@@ -148,6 +148,7 @@ def test_tiny_totals(counts):
     assert test.pvalue == pytest.approx(np.mean(values >= test.statistic - 1e-9), abs=0.02)
 
 
+@pytest.mark.slow
 def test_a_statistic_that_cannot_vary_has_pvalue_one():
     for counts in (np.eye(5), np.eye(100)):  # 10,000 cells: not drawn
         assert co.CA(n_components=1).fit(counts).chi2_test_.pvalue == 1

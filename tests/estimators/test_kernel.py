@@ -218,6 +218,7 @@ def counts_of_words(rng, n=400):
     return rng.poisson(rates[topics]), np.array(["sport", "food"])[topics]
 
 
+@pytest.mark.slow
 def test_sparse(rng):
     counts, y = counts_of_words(rng)
     X = sp.csr_array(counts)

@@ -83,6 +83,7 @@ def test_missing_labels_are_a_level_of_ca(rng):
         co.CA(missing="error").fit(x, y)
 
 
+@pytest.mark.slow
 def test_decompose_and_compare_keep_all_rows(pairs):
     X, y = pairs
     d = co.decompose(X, y, method="cca", verbose=False)
@@ -162,6 +163,7 @@ def test_ids_with_gaps_are_labels_in_every_library(rng):
     assert theirs == pytest.approx(ours)
 
 
+@pytest.mark.slow
 def test_rare_labels_with_gaps_in_a_frame_of_one_column(rng):
     x = np.r_[rng.choice([f"L{i}" for i in range(8)], 340), [f"rare{i}" for i in range(60)]].astype(object)
     x[:40] = None

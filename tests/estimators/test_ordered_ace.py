@@ -50,6 +50,7 @@ def assert_same_fit(a, b, X, Y):
         np.testing.assert_array_equal(own, other)
 
 
+@pytest.mark.slow
 @given(st.integers(0, 10**6))
 @settings(max_examples=15, deadline=None)
 def test_two_columns_of_labels_are_a_table_in_order(seed):
@@ -244,6 +245,7 @@ def test_bad_orders_are_explained(name):
         co.ACE(1, **options).fit(X, y)
 
 
+@pytest.mark.slow
 def test_a_declared_order_of_rare_labels_is_left_out_with_a_warning():
     rng, levels = np.random.default_rng(0), [f"l{i}" for i in range(250)]
     labels = pl.Series("x", np.array(levels)[rng.integers(0, 250, 1000)], pl.Enum(levels))

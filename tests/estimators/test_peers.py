@@ -43,6 +43,7 @@ def number_pairs(rng, n=300):
 # --- prince, with its exact engine
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["smoke", "hair_eye", "housetasks", "children", "0 9 6", "1 5 12", "2 40 30"])
 def test_prince_ca(name):
     prince = pytest.importorskip("prince", reason="prince is not installed")

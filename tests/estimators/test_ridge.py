@@ -240,6 +240,7 @@ def test_components_that_the_folds_do_not_support_are_left_out():
     assert five.decomposition_.chi2 == pytest.approx(ca.decomposition_.chi2)
 
 
+@pytest.mark.slow
 def test_dense_and_sparse_search_agree(rng, monkeypatch):
     table = draw(rng, low_rank_density(rng, zipf(60), zipf(40), np.array([0.6, 0.4])), 3000)
     table = table[table.sum(axis=1) > 0][:, table.sum(axis=0) > 0].astype(float)

@@ -102,6 +102,7 @@ def test_classifiers_predict_as_scikit_learn_does(name, seed, n, p, k):
     np.testing.assert_array_equal(again.classes, model.classes_)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", REGRESSORS)
 @settings(max_examples=12, deadline=None)
 @given(**SIZES)
@@ -231,6 +232,7 @@ FITS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", FITS)
 def test_a_loaded_decomposition_answers_as_before(rng, tmp_path, name):
     make, options = FITS[name]
@@ -298,6 +300,7 @@ def model_of(description):
     return description["f"]["features"]["models"][0]["model"]
 
 
+@pytest.mark.slow
 def test_any_change_of_sizes_or_positions_is_found(rng, tmp_path):
     """Each array of a model in turn is cut, and positions lead nowhere; nothing is built from that."""
     for model in (
@@ -345,6 +348,7 @@ def assert_damaged(tmp_path, description, arrays):
 # --- what uses them
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["logistic", "forest", "mlp", "learns from y"])
 def test_words_pictures_pages_and_searches_of_loaded_models(rng, tmp_path, name):
     """A loaded model does all that the fitted one does, with the same result."""

@@ -35,6 +35,7 @@ def data(page):
     return data_of(page)
 
 
+@pytest.mark.slow
 def test_sites_species_and_categories_are_clouds(data):
     assert [(cloud["role"], cloud["name"], cloud["n"]) for cloud in data["clouds"]] == [
         ("x", "sites", 20),

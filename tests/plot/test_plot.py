@@ -186,6 +186,7 @@ def test_labels_are_apart(rows, columns, size):
     assert_apart(plot.plane(random_ca(rows, columns), size=size))
 
 
+@pytest.mark.slow
 def test_labels_are_clear_of_the_points():
     ax = plot.plane(random_ca(25, 10))
     boxes = written(ax).values()
@@ -205,6 +206,7 @@ def test_labels_are_apart_in_a_grid_whose_layout_changes_later(ca):
         assert_apart(ax, draw=False)
 
 
+@pytest.mark.slow
 def test_labels_find_new_places_when_the_figure_shrinks(ca):
     ax = plot.plane(ca)
     assert_apart(ax)
@@ -212,6 +214,7 @@ def test_labels_find_new_places_when_the_figure_shrinks(ca):
     assert_apart(ax)
 
 
+@pytest.mark.slow
 def test_labels_stay_where_they_are_when_nothing_changes(ca):
     ax = plot.plane(ca)
     first, second = written(ax), written(ax)

@@ -107,6 +107,7 @@ def test_more_columns_have_smaller_cells_and_at_last_few_names():
     assert len(np.unique(colours.reshape(-1, 3), axis=0)) > 50
 
 
+@pytest.mark.slow
 def test_of_many_columns_those_of_the_strongest_pairs_are_named():
     rng = np.random.default_rng(1)
     frame = pd.DataFrame(rng.normal(size=(100, 90)), columns=[f"q{j}" for j in range(90)])

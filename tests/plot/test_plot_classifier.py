@@ -371,6 +371,7 @@ def test_a_thumbnail_is_where_it_was_put():
         np.testing.assert_allclose(box(picture, renderer)[:2], corner, atol=0.5)
 
 
+@pytest.mark.slow
 def test_thumbnails_have_the_same_size_whatever_the_images():
     for shape in ((6, 6), (28, 28), (40, 20)):
         pictures = images(shape=shape)

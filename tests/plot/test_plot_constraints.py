@@ -117,6 +117,7 @@ def test_one_number_as_constraint_has_the_first_free_axis_beside(data):
     assert tip[1] == pytest.approx(0)
 
 
+@pytest.mark.slow
 def test_names_overlap_neither_each_other_nor_arrows(ca):
     ax = plot.plane(ca)
     texts = written(ax)
@@ -140,6 +141,7 @@ def test_categories_in_order_are_joined(data):
     assert "joined in their order" in caption_of(ax)
 
 
+@pytest.mark.slow
 def test_groups_colour_sites_and_name_a_category_once(data, ca):
     use = data[1]["use"]
     ax = plot.plane(ca, groups=use, hulls=True)
@@ -160,6 +162,7 @@ def test_conditions_are_told(data):
     assert not len(tips_of(ax))
 
 
+@pytest.mark.slow
 def test_constraints_and_names_may_be_left_out(ca):
     ax = plot.plane(ca, variables=False, names=("farms", "plants"), size="mass")
     assert not len(tips_of(ax))

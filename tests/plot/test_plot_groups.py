@@ -222,6 +222,7 @@ def test_legends_read_from_left_to_right(mca):
     assert own == [f"cluster {j + 1}" for j in range(6)]
 
 
+@pytest.mark.slow
 def test_an_ellipse_of_three_members_does_not_stretch_the_plane(mca):
     spread = SimpleNamespace(labels_=np.r_[np.full(3, 1), np.zeros(195, int)])
     for draw in (plot.plane, plot.multiples):
@@ -260,6 +261,7 @@ def test_names_of_many_groups_that_find_no_room_are_counted(mca):
         assert pickle.loads(pickle.dumps(ax.figure)).axes
 
 
+@pytest.mark.slow
 def test_an_answer_at_the_mean_of_its_group_has_one_name():
     frame = X + 3 * (KIND[:, None] == np.array(["p", "q", "r"]))
     frame["kind"], frame["other"] = KIND, np.where(np.arange(90) % 2, "odd", "even")

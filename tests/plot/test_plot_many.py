@@ -144,6 +144,7 @@ def test_rows_are_coloured_by_classes_then_answers_are_grey_and_named_in_full(mc
         plot.plane(mca, classes=groups[:-1])
 
 
+@pytest.mark.slow
 def test_labels_can_be_chosen(mca):
     passive = {"sex: f", "sex: m", "3", "5"}
     assert {text.get_text() for text in written(plot.plane(mca, labels="none"))} <= passive
@@ -167,6 +168,7 @@ def test_many_variables_have_labels_with_their_names_and_no_legend():
     assert "colour" in caption_of(ax)
 
 
+@pytest.mark.slow
 def test_of_very_many_answers_those_that_say_least_are_left_out_and_counted():
     rng = np.random.default_rng(0)
     frame = pd.DataFrame({"a": rng.integers(0, 400, 3000).astype(str), "b": rng.choice(["x", "yy", "z"], 3000)})

@@ -161,6 +161,7 @@ def test_a_missing_folder_is_named(recorder, tmp_path):
         recorder.movie(tmp_path / "none" / "a.gif")
 
 
+@pytest.mark.slow
 def test_a_movie_that_fails_leaves_the_old_one(film, tmp_path, monkeypatch):
     path = tmp_path / "a.gif"
     path.write_bytes(b"old")
@@ -183,6 +184,7 @@ def draw_pixels(scene):
     return np.array(scene.figure.canvas.buffer_rgba())[..., :3]
 
 
+@pytest.mark.slow
 def test_what_stays_the_same_is_drawn_once_and_in_place(film):
     scene = movie._MovieFigure(film, 50)
     assert not any(ax.xaxis.get_visible() for ax in scene.figure.axes)
@@ -196,6 +198,7 @@ def test_what_stays_the_same_is_drawn_once_and_in_place(film):
     assert 0.001 < np.mean(first != draw_pixels(scene)) < 0.3
 
 
+@pytest.mark.slow
 def test_each_frame_says_its_step_and_shows_its_pics_and_mistakes(film):
     scene = movie._MovieFigure(film, 50)
     scene.show_frame(2)
@@ -208,6 +211,7 @@ def test_each_frame_says_its_step_and_shows_its_pics_and_mistakes(film):
     assert len(scene.lines[0][0].get_xdata()) == 3
 
 
+@pytest.mark.slow
 def test_names_that_would_cover_each_other_fade(film):
     positions = film.positions.copy()
     positions[-1, 1] = positions[-1, 0]

@@ -141,6 +141,7 @@ def test_with_held_out_pairs_there_are_both():
     assert "calibrated" in repr(index)
 
 
+@pytest.mark.slow
 def test_x_are_calibrated_too():
     index = co.CrossModalIndex(EST, None, TEST[1], None, TEST[0], held_out=HELD)
     assert list(index.calibration) == ["tags", "items"]

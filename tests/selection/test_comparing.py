@@ -28,6 +28,7 @@ def labelled_pairs(rng, n=150):
     return X, np.array(["a", "b", "c"])[np.digitize(X[:, 0] + 0.3 * rng.normal(size=n), [-0.5, 0.5])]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", [pa.array, memoryview, list, deque], ids=["arrow", "memoryview", "list", "deque"])
 def test_whatever_holds_numbers(rng, kind):
     x, y = (column.ravel() for column in smooth_pairs(rng))
@@ -97,6 +98,7 @@ def test_n_components_is_as_many_as_labels_allow(rng):
     assert len(co.compare(X, Y, ["ace"], cv=2).results["ace"].correlations) == 2
 
 
+@pytest.mark.slow
 def test_kernel_has_the_seed_that_was_given(rng):
     X, Y = labelled_pairs(rng)
     assert co.compare(X, Y, ["kernel"], cv=2, random_state=5).estimators["kernel"].random_state == 5

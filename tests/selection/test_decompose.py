@@ -187,6 +187,7 @@ def test_more_components_do_not_spoil_the_first():
 # --- the choice
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("quick")
 @pytest.mark.parametrize("pairs", [product, circular])
 def test_what_lines_cannot_see_is_found(pairs):
@@ -198,6 +199,7 @@ def test_what_lines_cannot_see_is_found(pairs):
     assert d.evaluate(*new).captured > max(by_lines, 0) + 0.3
 
 
+@pytest.mark.slow
 def test_what_is_captured_is_that_of_compare(rng):
     X, Y = linear(rng, 200)
     compared = co.compare(X, Y, ["cca", "ace"], 1, random_state=2)
@@ -400,6 +402,7 @@ def test_wrong_data(rng):
         co.decompose([], [])
 
 
+@pytest.mark.slow
 def test_few_texts_are_no_mistake_in_methods(rng):
     _, Y = labelled(rng, 60)
     texts = [f"this is {label} in row {i}" for i, label in enumerate(Y)]

@@ -193,6 +193,7 @@ def test_classifiers_of_images(name):
         assert_fits(name, "images, labels", n)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["table, labels", "sparse, labels"])
 def test_a_net_of_scikit_learn_can_be_fitted(kind):
     assert "mlp" in list_sensible_methods(PairsProfile.from_data(*data(kind, MIN_PAIRS_FOR_NET)))

@@ -91,6 +91,7 @@ class TestCopies:
         assert found["duplicates"] <= 6  # of 40 at 5 %: more have a probability of 0.003
         assert found[None] >= 20
 
+    @pytest.mark.slow
     @pytest.mark.filterwarnings("ignore::correspondence.CorrespondenceWarning")
     def test_functions_of_the_room_of_validation(self, rng):
         X, Y = rng.normal(size=(80, 2)), rng.normal(size=80)

@@ -34,6 +34,7 @@ def draw_sample(problem, n=400_000, seed=0):
     return problem.draw(n, np.random.default_rng(seed))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("make", ALL)
 def test_draws_are_pairs_and_repeat(make):
     problem = make()
@@ -97,11 +98,13 @@ def test_random_table_by_correspondence_analysis_of_a_large_sample():
     np.testing.assert_allclose(co.CA(n_components=5).fit(X, Y).correlations_, problem.correlations, atol=0.002)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("reach", "values"), [(5, (0.973, 0.965)), (8, (0.980, 0.979)), (14, (0.985, 0.985))])
 def test_single_index_depends_on_the_reach_as_documented(reach, values):
     np.testing.assert_allclose(problems.make_single_index(reach=reach).correlations, values, atol=6e-4)
 
 
+@pytest.mark.slow
 def test_single_index_masses_are_those_of_draws():
     X, Y = draw_sample(problems.make_single_index(), 1_000_000)
     h = np.sin(3 * X[:, 0]) + X[:, 1] * X[:, 2]
@@ -160,6 +163,7 @@ def test_circular_sines_and_cosines_reach_the_values():
     np.testing.assert_allclose(correlate_columns(*waves), problem.correlations, atol=0.005)
 
 
+@pytest.mark.slow
 def test_mixture_by_binning_a_large_sample():
 
     problem = problems.make_mixture()

@@ -79,6 +79,7 @@ def test_pic_intervals(linked):
     assert high - low < 0.3
 
 
+@pytest.mark.slow
 def test_compare(linked):
     x, y, z = linked
     comparison = co.compare(x, y, given=z, n_components=1)

@@ -151,6 +151,7 @@ def test_groups_are_judged_once(rng):
 # --- the result
 
 
+@pytest.mark.slow
 def test_attributes(rng):
     X, Y = draw_classes(rng, 1000, 4)
     result = co.latent_dimension(co.CCA(6), X, Y)
@@ -183,6 +184,7 @@ def test_first_correlation_is_the_held_out_one(rng):
     np.testing.assert_allclose(result.correlations[:3], plain.correlations[:3], atol=0.02)
 
 
+@pytest.mark.slow
 def test_repr(rng):
     text = repr(co.latent_dimension(co.CCA(6), *draw_classes(rng, 1000, 4)))
     first, second, header, *rows = text.splitlines()
@@ -228,6 +230,7 @@ def test_interval_has_the_number_in_it_where_the_count_is_too_low():
     assert sum(low <= 5 <= high for low, high in (result.interval for result in results)) >= 28
 
 
+@pytest.mark.slow
 def test_negligible_decides_the_upper_end_only(rng):
     X, Y = draw_classes(rng, 400, 4)
     strict, loose = (co.latent_dimension(co.CCA(8), X, Y, negligible=value) for value in (0.01, 0.9))
@@ -330,6 +333,7 @@ def test_the_first_components_of_a_result(rng):
             result.take_first(wrong)
 
 
+@pytest.mark.slow
 def test_a_rare_label_that_is_missing_in_a_part_leaves_the_test_on_all_pairs(rng):
     """A fit to such a part has a constant; the answer is that of the test on all pairs, with a warning."""
     x = np.array(["no"] * 98 + ["yes"] * 2)

@@ -82,6 +82,7 @@ def test_dropped_rows_keep_their_folds():
     assert held.n == 45
 
 
+@pytest.mark.slow
 def test_copies_of_rows_stay_together():
     rng = np.random.default_rng(0)
     noise = rng.integers(6, size=(150, 12)).astype(str)
@@ -110,6 +111,7 @@ def test_groups_are_kept_together():
         co.permutation_test(co.MCA(1), frame, groups=groups)
 
 
+@pytest.mark.slow
 def test_true_axes_are_found():
     for classes in (1, 2, 3):
         frame = draw_survey(1000, widths=(3, 4, 3, 5, 3, 4), classes=classes, truth=0.6, seed=4)
@@ -133,6 +135,7 @@ def test_the_first_axis_is_tested_by_its_inertia():
     assert test.null[:, 0].mean() > 1 / 6  # six independent columns have 1 / 6 and noise
 
 
+@pytest.mark.slow
 def test_two_columns_are_tested_by_their_largest_correlation():
     frame = draw_survey(150, widths=(4, 3), truth=0.3)
     test = co.permutation_test(co.MCA(1), frame, n_permutations=199)

@@ -152,6 +152,7 @@ def test_pairs_held_out_several_times_weigh_no_more(rng):
     assert np.isnan(missing.F).all(axis=1).sum() == 160
 
 
+@pytest.mark.slow
 def test_rare_labels_of_the_held_out_part_count_as_the_mean(rng):
     x = np.array(["a", "b", "c"])[rng.integers(3, size=200)].astype(object)
     y = np.where(rng.random(200) < 0.8, x, "a")
@@ -457,6 +458,7 @@ def test_values_that_no_interval_can_be_computed_of():
         co.crossfit(co.CCA(n_components=1), values, values, cv=2)
 
 
+@pytest.mark.slow
 def test_what_labels_capture_is_not_biased_by_the_folds():
     """Ten labels with much noise; with folds over which labels are spread evenly, the mean was 4.4 of 3.4."""
     rng = np.random.default_rng(0)

@@ -316,6 +316,7 @@ def test_a_fit_that_fails_changes_nothing(groups):
     np.testing.assert_array_equal(clusters.labels_, before)
 
 
+@pytest.mark.slow
 def test_few_rows_are_said_to_be_too_few():
     ca = co.CA(n_components=2).fit(co.datasets.load_housetasks())
     with warnings.catch_warnings():
@@ -324,6 +325,7 @@ def test_few_rows_are_said_to_be_too_few():
     assert "few rows" in clusters.write_summary()
 
 
+@pytest.mark.slow
 def test_the_warning_about_few_rows_claims_no_more_than_the_summary():
     est = fit_numbers(np.random.default_rng(0).normal(size=(19, 3)))
     with pytest.warns(co.NothingFound, match=r"few rows \(19\)") as caught:
@@ -332,6 +334,7 @@ def test_the_warning_about_few_rows_claims_no_more_than_the_summary():
     assert "one cloud" not in summary + str(caught[0].message)
 
 
+@pytest.mark.slow
 def test_the_figure_that_decides_is_told_with_yes_and_no(found):
     own = found.agreement_.n_clusters == found.n_clusters_
     assert f"{int(100 * found.agreement_.held_out[own][0])} % of the pairs" in found.write_summary()

@@ -97,6 +97,7 @@ def test_of_one_constraint_all_kinds_are_the_same_test():
         assert test.site_pvalues[0] == tests[0].site_pvalues[0]
 
 
+@pytest.mark.slow
 @settings(max_examples=20, deadline=None)
 @given(st.integers(0, 10**6))
 def test_inertias_add_up_and_marginal_effects_are_those_of_the_last_term(seed):

@@ -86,6 +86,7 @@ def test_captured_of_other_sites_in_the_mean():
         assert (found[:, 1] - found[:, 0]).mean() > least
 
 
+@pytest.mark.slow
 def test_new_sites_lie_on_the_curves(ca, sites, tmp_path):
     counts, env = sites
     assert_near(ca.transform(env[::-1]), ca.rows_.standard[::-1])

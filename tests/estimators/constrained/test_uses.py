@@ -224,6 +224,7 @@ def test_what_would_forget_the_constraints_is_refused():
         co.axis_tests(ca)
 
 
+@pytest.mark.slow
 def test_sites_are_clustered_where_the_constraints_put_them():
     clusters = co.Clusters(n_clusters=4).fit(co.CA().fit(dune, constraints=env[["Management"]]))
     found = pd.crosstab(clusters.labels_, env["Management"].to_numpy())

@@ -50,6 +50,7 @@ def test_mca_is_correspondence_analysis_of_the_indicator_table(frame):
         np.testing.assert_allclose(ours.chi2_distance, theirs.chi2_distance, atol=1e-9)
 
 
+@pytest.mark.slow
 @settings(max_examples=30, deadline=None)
 @given(surveys(max_columns=2))
 def test_two_columns_are_correspondence_analysis(frame):

@@ -173,6 +173,7 @@ def test_bootstrap_is_reproducible_and_can_be_drawn():
     assert len(one.row_ellipses().width) == 0
 
 
+@pytest.mark.slow
 def test_ellipses_shrink_with_the_root_of_the_number_of_rows():
     small, large = (co.MCA(2).fit(draw_survey(n)).bootstrap(60, random_state=0) for n in (200, 3200))
     ratio = small.column_ellipses().width / large.column_ellipses().width

@@ -101,6 +101,7 @@ def test_complete_answers_are_analysed_as_always(survey, missing):
     np.testing.assert_allclose(other.columns_.principal, plain.columns_.principal, atol=1e-10)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("missing", ["passive", "impute"])
 def test_weights_are_copies_of_rows(survey, missing):
     gaps, _ = mask(survey, 0.15)
@@ -112,6 +113,7 @@ def test_weights_are_copies_of_rows(survey, missing):
     np.testing.assert_allclose(weighted.inertias_, copied.inertias_, rtol=1e-6)
 
 
+@pytest.mark.slow
 def test_rows_and_axes_belong_to_the_completed_table(survey):
     gaps, _ = mask(survey, 0.2)
     mca = co.MCA(missing="impute", correction="indicator").fit(gaps)
@@ -125,6 +127,7 @@ def test_rows_and_axes_belong_to_the_completed_table(survey):
     np.testing.assert_allclose(completed.reshape(len(gaps), 6, 3).sum(axis=2), 1, rtol=1e-12)
 
 
+@pytest.mark.slow
 def test_given_answers_stay(survey):
     gaps, is_masked = mask(survey, 0.3)
     filled = co.MCA(missing="impute").fit(gaps).impute(gaps)
@@ -282,6 +285,7 @@ def test_steps_that_do_not_converge_are_told(survey, monkeypatch):
         co.MCA(missing="impute").fit(gaps)
 
 
+@pytest.mark.slow
 def test_saved_decomposition_fills_gaps(survey, tmp_path):
     gaps, _ = mask(survey, 0.2)
     mca = co.MCA(missing="impute", n_components=2).fit(gaps)
@@ -298,6 +302,7 @@ def test_same_result_again(survey):
     np.testing.assert_array_equal(first.imputing_errors_, second.imputing_errors_)
 
 
+@pytest.mark.slow
 def test_fit_is_silent(survey):
     gaps, _ = mask(survey, 0.2)
     with warnings.catch_warnings():

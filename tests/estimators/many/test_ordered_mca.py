@@ -262,6 +262,7 @@ def test_the_bootstrap_refits_in_order(frame):
     assert not np.allclose(spread.column_covariance, free.column_covariance)
 
 
+@pytest.mark.slow
 def test_held_out_figures_are_those_of_the_ordered_fit(frame):
     held = co.crossfit(co.MCA(1), frame)
     free = co.crossfit(co.MCA(1, ordered=None), frame)

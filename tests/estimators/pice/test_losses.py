@@ -60,6 +60,7 @@ def test_outputs_are_clipped():
     assert all(torch.isfinite(c).all() for c in Covariances()(f, f))
 
 
+@pytest.mark.slow
 def test_small_batches_remember_the_ones_before(outputs):
     f, g = outputs
     memory = Covariances()
