@@ -1,5 +1,5 @@
 # make demo: install into .venv and show what it does.   make test: install and run all tests.
-# make test-fast: the tests of every day, below two minutes.   make lint: what CI checks first.
+# make test-fast: the tests of every day, about two minutes.   make lint: what CI checks first.
 .PHONY: demo test test-fast lint format docs reproduce publish bench gallery clean
 PYTHON ?= python3
 VENV := .venv
